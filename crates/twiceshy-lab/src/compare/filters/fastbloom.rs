@@ -1,0 +1,37 @@
+//! `fastbloom`: a Bloom filter, sized by itself for our keys and error rate.
+
+use anyhow::Result;
+use fastbloom::BloomFilter;
+
+use super::{Contender, Entry, REMAINDER_BITS};
+use crate::compare::operation::Operation;
+use crate::compare::workload::Workload;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "fastbloom",
+    note: "SipHash-1-3; a Bloom filter can't remove",
+    lacks: &[Operation::Remove],
+    build,
+};
+
+fn build(workload: &Workload) -> Result<Box<dyn Contender>> {
+    let filter = BloomFilter::with_false_pos(0.5_f64.powi(REMAINDER_BITS as i32))
+        .seed(&u128::from(workload.seed))
+        .expected_items(usize::try_from(workload.members())?);
+    Ok(Box::new(filter))
+}
+
+impl Contender for BloomFilter {
+    fn insert(&mut self, key: u64) -> Result<()> {
+        BloomFilter::insert(self, &key);
+        Ok(())
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        BloomFilter::contains(self, &key)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.num_bits() as u64 / 8
+    }
+}

@@ -1,0 +1,112 @@
+//! The filters that are compared, one adapter file per crate.
+//!
+//! To add one: a file that implements [`Contender`] and names itself in an
+//! [`Entry`], and that entry in [`ALL`].
+
+mod cuckoofilter;
+mod fastbloom;
+mod qfilter;
+mod twiceshy;
+mod xorf;
+
+use std::hint::black_box;
+
+use anyhow::Result;
+
+use super::operation::Operation;
+use super::workload::Workload;
+
+/// Remainder bits of the quotient filters, and −log₂ of the error rate that the
+/// others are asked for.
+pub(crate) const REMAINDER_BITS: u32 = 9;
+
+/// The filter that the table's ratios refer to.
+pub(crate) const REFERENCE: &str = "qfilter";
+
+/// Every filter, in the order of the table.
+pub(crate) const ALL: &[Entry] = &[
+    self::twiceshy::XXH3,
+    self::twiceshy::SIP,
+    self::qfilter::ENTRY,
+    self::fastbloom::ENTRY,
+    self::cuckoofilter::ENTRY,
+    self::xorf::FUSE8,
+    self::xorf::FUSE16,
+];
+
+/// A filter's line in the table of filters.
+pub(crate) struct Entry {
+    /// The name on the command line and in JSON.
+    pub(crate) name: &'static str,
+    /// What a reader of the figures must know.
+    pub(crate) note: &'static str,
+    /// What it can't do.
+    pub(crate) lacks: &'static [Operation],
+    /// Makes an empty one.
+    pub(crate) build: fn(&Workload) -> Result<Box<dyn Contender>>,
+}
+
+impl Entry {
+    /// Can it do `operation`?
+    pub(crate) fn can(&self, operation: Operation) -> bool {
+        !self.lacks.contains(&operation)
+    }
+}
+
+/// A filter under test.
+///
+/// An adapter writes the methods that take one key. The measurements call their
+/// `_all` twins: as default methods they are compiled for each adapter, so that the
+/// loop calls the filter directly and can inline it, and the virtual call is paid
+/// once per chunk. `black_box` hides where the keys come from and where the answers
+/// go; between the two nothing needs hiding.
+pub(crate) trait Contender {
+    /// Adds a key.
+    fn insert(&mut self, key: u64) -> Result<()>;
+
+    /// Ends the filling, on the clock. Here a static filter does its work.
+    fn seal(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// May the key be a member?
+    fn contains(&self, key: u64) -> bool;
+
+    /// Removes a member; was a fingerprint of it there? Filters without removal keep
+    /// this default and say so in [`Entry::lacks`].
+    fn remove(&mut self, _key: u64) -> bool {
+        false
+    }
+
+    /// The memory of the filter's table.
+    fn bytes(&self) -> u64;
+
+    /// Adds all keys; how many?
+    fn insert_all(&mut self, keys: &[u64]) -> Result<u64> {
+        for &key in black_box(keys) {
+            self.insert(key)?;
+        }
+        Ok(keys.len() as u64)
+    }
+
+    /// How many of the keys may be members?
+    fn contains_all(&self, keys: &[u64]) -> u64 {
+        let found = black_box(keys)
+            .iter()
+            .map(|&key| u64::from(self.contains(key)));
+        black_box(found.sum())
+    }
+
+    /// Removes all keys; how many were there?
+    fn remove_all(&mut self, keys: &[u64]) -> u64 {
+        let removed = black_box(keys)
+            .iter()
+            .map(|&key| u64::from(self.remove(key)));
+        black_box(removed.sum())
+    }
+}
+
+/// The entry of that name.
+pub(crate) fn by_name(name: &str) -> Option<&'static Entry> {
+    ALL.iter().find(|entry| entry.name == name)
+}

@@ -1,0 +1,18 @@
+//! Words of bits: rank, select, packed slots, and the choice of instructions.
+//!
+//! This is one of the two places where unsafe code may stand. Every fast routine
+//! has a portable twin with the same surface; the twin is the oracle of the fast one
+//! in tests, and `--cfg twiceshy_portable` makes it the only one.
+
+mod cpu;
+mod packed;
+mod raw_block;
+mod select;
+mod word;
+
+pub use cpu::{Cpu, Isa, Operation, Portable};
+pub use packed::Packed;
+pub use raw_block::RawBlock;
+pub use word::{
+    load_word, mask_below, mask_through, rank_through, shift_bits_down, shift_bits_up, store_word,
+};

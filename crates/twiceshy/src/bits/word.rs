@@ -1,0 +1,124 @@
+//! Single words: masks, rank, shifts of a range, and loads from little-endian bytes.
+
+/// The lowest `bits` bits; `bits` is at most 63.
+#[inline(always)]
+#[must_use]
+pub fn mask_below(bits: u32) -> u64 {
+    debug_assert!(bits < 64);
+    (1 << bits) - 1
+}
+
+/// Bits 0 up to and including `bit`.
+#[inline(always)]
+#[must_use]
+pub fn mask_through(bit: u32) -> u64 {
+    debug_assert!(bit < 64);
+    !0 >> (63 - bit)
+}
+
+/// How many bits of `word` are set from bit 0 up to and including `bit`.
+#[inline(always)]
+#[must_use]
+pub fn rank_through(word: u64, bit: u32) -> u32 {
+    debug_assert!(bit < 64);
+    // Shifting the others out takes fewer instructions than a mask.
+    (word << (!bit & 63)).count_ones()
+}
+
+/// Moves bits `from..to` up by one, puts `carry` at `from`, and gives the bit that was
+/// at `to`. All other bits stay.
+#[inline(always)]
+#[must_use]
+pub fn shift_bits_up(word: u64, from: u32, to: u32, carry: bool) -> (u64, bool) {
+    debug_assert!(from <= to);
+    let range = mask_through(to) & !mask_below(from);
+    let moved = (word & range) << 1 & range;
+    let out = word >> to & 1 == 1;
+    (word & !range | moved | u64::from(carry) << from, out)
+}
+
+/// Moves bits `from + 1..=to` down by one, puts `carry` at `to`, and gives the bit that
+/// was at `from`. All other bits stay.
+#[inline(always)]
+#[must_use]
+pub fn shift_bits_down(word: u64, from: u32, to: u32, carry: bool) -> (u64, bool) {
+    debug_assert!(from <= to);
+    let range = mask_through(to) & !mask_below(from);
+    let moved = (word & range) >> 1 & range;
+    let out = word >> from & 1 == 1;
+    (word & !range | moved | u64::from(carry) << to, out)
+}
+
+/// The eight bytes at `at` as a little-endian word, at any alignment.
+#[inline(always)]
+#[must_use]
+pub fn load_word(bytes: &[u8], at: usize) -> u64 {
+    let bytes = bytes[at..]
+        .first_chunk()
+        .expect("tables are padded by eight bytes");
+    u64::from_le_bytes(*bytes)
+}
+
+/// Writes `word` to the eight bytes at `at`, little-endian, at any alignment.
+#[inline(always)]
+pub fn store_word(bytes: &mut [u8], at: usize, word: u64) {
+    let bytes = bytes[at..]
+        .first_chunk_mut()
+        .expect("tables are padded by eight bytes");
+    *bytes = word.to_le_bytes();
+}
+
+/// Splits a bit position into the byte that holds it and the bit in that byte.
+#[inline(always)]
+#[must_use]
+pub fn byte_of(bit: usize) -> (usize, u32) {
+    (bit >> 3, (bit & 7) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shifts_match_a_vector_of_bits() {
+        let word = 0xdead_beef_0bad_cafe_u64;
+        let bits: Vec<bool> = (0..64).map(|bit| word >> bit & 1 == 1).collect();
+        let pack = |bits: &[bool]| (0..64).fold(0, |word, bit| word | u64::from(bits[bit]) << bit);
+        for from in 0..64 {
+            for to in from..64 {
+                for carry in [false, true] {
+                    let mut up = bits.clone();
+                    let out = up.remove(to);
+                    up.insert(from, carry);
+                    let got = shift_bits_up(word, from as u32, to as u32, carry);
+                    assert_eq!(got, (pack(&up), out));
+
+                    let mut down = bits.clone();
+                    let out = down.remove(from);
+                    down.insert(to, carry);
+                    let got = shift_bits_down(word, from as u32, to as u32, carry);
+                    assert_eq!(got, (pack(&down), out));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rank_matches_counting() {
+        let word = 0x8000_0001_f0f0_1234_u64;
+        for bit in 0..64 {
+            let expected = (0..=bit).filter(|&b| word >> b & 1 == 1).count() as u32;
+            assert_eq!(rank_through(word, bit), expected);
+        }
+    }
+
+    #[test]
+    fn words_are_little_endian_at_any_offset() {
+        let mut bytes = [0; 24];
+        for at in 0..=16 {
+            store_word(&mut bytes, at, 0x0102_0304_0506_0708);
+            assert_eq!(bytes[at], 8);
+            assert_eq!(load_word(&bytes, at), 0x0102_0304_0506_0708);
+        }
+    }
+}

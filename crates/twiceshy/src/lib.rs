@@ -1,0 +1,30 @@
+//! [apache]: https://github.com/twiceshy/twiceshy/blob/HEAD/LICENSE-APACHE
+//! [changelog]: https://github.com/twiceshy/twiceshy/blob/HEAD/CHANGELOG.md
+//! [contributing]: https://github.com/twiceshy/twiceshy/blob/HEAD/CONTRIBUTING.md
+//! [design]: https://github.com/twiceshy/twiceshy/blob/HEAD/docs/design.md
+//! [mit]: https://github.com/twiceshy/twiceshy/blob/HEAD/LICENSE-MIT
+#![doc = ""]
+#![doc = include_str!("../README.md")]
+
+// The two places where unsafe code may stand; see docs/design.md.
+#[allow(unsafe_code)]
+mod bits;
+mod mem;
+
+pub mod builder;
+mod error;
+pub mod hash;
+pub mod plain;
+pub mod quotient;
+pub mod sizing;
+mod stats;
+#[cfg(feature = "testing")]
+pub mod testing;
+pub mod traits;
+
+pub use builder::Builder;
+pub use error::Error;
+pub use mem::HugePages;
+pub use plain::{Inserted, QuotientFilter};
+pub use stats::Stats;
+pub use traits::{Filter, Insert, Remove, Removed};

@@ -1,0 +1,119 @@
+//! Everything that must hold in a table, verified from scratch.
+
+use std::fmt;
+
+use super::block::stored_runends;
+use super::sidecar::Sidecar;
+use super::table::Table;
+
+/// An invariant that does not hold, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    what: &'static str,
+    at: u64,
+}
+
+impl Violation {
+    pub(crate) fn new(what: &'static str, at: u64) -> Self {
+        Violation { what, at }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (at {})", self.what, self.at)
+    }
+}
+
+impl std::error::Error for Violation {}
+
+fn require(holds: bool, what: &'static str, at: u64) -> Result<(), Violation> {
+    if holds {
+        Ok(())
+    } else {
+        Err(Violation::new(what, at))
+    }
+}
+
+impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
+    /// Verifies the invariants of `docs/design.md`, "The quotient table", in one pass that
+    /// uses neither offsets nor select.
+    ///
+    /// # Errors
+    /// The first one that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Violation> {
+        let mut used = 0;
+        // One past the last slot of the runs so far.
+        let mut end = 0;
+        for block in 0..self.blocks() {
+            let header = self.header(block);
+            let base = block * 64;
+            let offset = end.max(base) - base;
+            let stored = offset.min(u64::from(S::MAX_OFFSET));
+            require(
+                u64::from(header.offset) == stored,
+                "a block's offset is wrong",
+                block,
+            )?;
+            for i in 0..64 {
+                let quotient = base + i;
+                if header.occupieds >> i & 1 == 0 {
+                    continue;
+                }
+                require(
+                    quotient < self.quotients,
+                    "a quotient is too high",
+                    quotient,
+                )?;
+                let start = end.max(quotient);
+                self.check_empty(end, start)?;
+                end = self.check_run(quotient, start)?;
+                used += end - start;
+            }
+        }
+        self.check_empty(end, self.slots)?;
+        require(used == self.used, "the number of used slots is wrong", used)?;
+        let padding = &self.memory.as_ref()[self.blocks() as usize * self.stride..];
+        require(
+            padding.iter().all(|&byte| byte == 0),
+            "the padding is not zero",
+            0,
+        )
+    }
+
+    /// The run that starts at `start` has an end, and its marked slots have something to
+    /// continue. Gives one past its last slot.
+    fn check_run(&self, quotient: u64, start: u64) -> Result<u64, Violation> {
+        let mut slot = start;
+        let mut ended = false;
+        while slot < self.slots {
+            let content = self.slot(slot);
+            if S::is_mark(content.item) {
+                require(slot > start, "a run starts with a marked slot", slot)?;
+            } else if ended {
+                break;
+            } else {
+                ended = content.runend;
+            }
+            slot += 1;
+        }
+        require(ended, "a run has no end", quotient)?;
+        Ok(slot)
+    }
+
+    /// The slots from `from` up to `to` hold nothing at all.
+    fn check_empty(&self, from: u64, to: u64) -> Result<(), Violation> {
+        for slot in from..to {
+            let runend = stored_runends(self.block(slot / 64)) >> (slot % 64) & 1 == 1;
+            require(!runend, "an empty slot ends a run", slot)?;
+            let content = self.slot(slot);
+            require(
+                content.item == S::Item::default(),
+                "an empty slot has a sidecar",
+                slot,
+            )?;
+            require(content.value == 0, "an empty slot is not zero", slot)?;
+        }
+        Ok(())
+    }
+}

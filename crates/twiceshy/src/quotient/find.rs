@@ -1,0 +1,285 @@
+//! Finding runs: rank, select, offsets.
+//!
+//! ```text
+//! quotient q   rank: how many runs the block has up to q     (occupieds)
+//!              select: where the last of those ends          (runends, from the offset on)
+//!              the end before it is where the run starts
+//! ```
+//!
+//! Nearly always all of this is inside one block and is a handful of instructions
+//! without a branch ([`Header::run`]); what leaves the block takes the long way here.
+
+use super::Fingerprint;
+use super::block::{self, Header};
+use super::sidecar::Sidecar;
+use super::table::{Table, split};
+use crate::bits::Isa;
+
+/// The slots of one quotient's run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The quotient.
+    pub quotient: u64,
+    /// Has the quotient a run? If not, the range is empty and is where one would start.
+    pub occupied: bool,
+    /// The first slot.
+    pub start: u64,
+    /// One past the last remainder, the slot with the runend bit. Marked slots may follow.
+    pub home_end: u64,
+    /// One past the last slot.
+    pub end: u64,
+}
+
+impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
+    /// Does the run of a fingerprint's quotient hold its remainder in an unmarked slot? If
+    /// some slot of the run is marked, the run leaves its block or is longer than a window,
+    /// `scan` decides.
+    #[inline(always)]
+    pub(crate) fn probe<I: Isa>(
+        &self,
+        fingerprint: Fingerprint,
+        scan: impl FnOnce(&Self) -> bool,
+    ) -> bool {
+        let (block, i) = split(fingerprint.quotient);
+        let block = self.raw_block(block);
+        // Where exactly the run is, the header tells; but most likely near its home. Asking
+        // for that line now overlaps the two misses.
+        block.prefetch_slot(i);
+        let header = Header::read_raw::<S>(&block);
+        let Some((start, length)) = header.probe::<I, S>(i) else {
+            return scan(self);
+        };
+        let packed = &self.packed;
+        if length > packed.per_window() || (S::MARKS && header.any_marked(start, length)) {
+            return scan(self);
+        }
+        // Without a run the start is arbitrary and the length zero.
+        let pattern = packed.repeat_compared(fingerprint.remainder);
+        packed.equal(block.window(start), pattern, length) != 0
+    }
+
+    /// The run of a quotient.
+    #[inline(always)]
+    pub(crate) fn run<I: Isa>(&self, quotient: u64) -> Run {
+        let (block, i) = split(quotient);
+        let header = self.header(block);
+        let Some(run) = header.run::<I, S>(i) else {
+            return self.run_beyond::<I>(quotient, header.occupieds >> i & 1 == 1);
+        };
+        let base = block * 64;
+        Run {
+            quotient,
+            occupied: run.occupied,
+            start: base + u64::from(run.start),
+            home_end: base + u64::from(run.home_end),
+            end: base + u64::from(run.end),
+        }
+    }
+
+    /// The run of a quotient, wherever it is.
+    #[inline(always)]
+    fn run_beyond<I: Isa>(&self, quotient: u64, occupied: bool) -> Run {
+        let start = self.end_of_runs_below::<I>(quotient).max(quotient);
+        let home_end = if occupied {
+            self.select_from::<I>(start, 0) + 1
+        } else {
+            start
+        };
+        let end = if occupied {
+            self.skip_marked(home_end)
+        } else {
+            start
+        };
+        Run {
+            quotient,
+            occupied,
+            start,
+            home_end,
+            end,
+        }
+    }
+
+    /// One past the last slot of all runs of quotients below `quotient`, or the start of
+    /// the quotient's block if that is later.
+    #[inline(always)]
+    fn end_of_runs_below<I: Isa>(&self, quotient: u64) -> u64 {
+        let (block, i) = split(quotient);
+        let header = self.header(block);
+        let first = block * 64 + self.offset::<I>(block, &header);
+        match (header.occupieds & ((1 << i) - 1)).count_ones() {
+            0 => first,
+            rank => self.end_of_nth_run::<I>(first, rank - 1),
+        }
+    }
+
+    /// One past the last slot of the run that has `rank` runs between `from` and itself.
+    #[inline(always)]
+    fn end_of_nth_run<I: Isa>(&self, from: u64, rank: u32) -> u64 {
+        self.skip_marked(self.select_from::<I>(from, rank) + 1)
+    }
+
+    /// The slot at or after `from` with a run's end that has `rank` such slots before it
+    /// (from `from` on); the last slot of the table if there is none, which only a
+    /// damaged table shows.
+    #[inline(always)]
+    pub(super) fn select_from<I: Isa>(&self, from: u64, mut rank: u32) -> u64 {
+        let (mut block, i) = split(from);
+        let mut below = !0 << i;
+        while block < self.blocks() {
+            let ends = self.header(block).ends & below;
+            let count = ends.count_ones();
+            if rank < count {
+                return block * 64 + u64::from(I::select_bit(ends, rank).trailing_zeros());
+            }
+            rank -= count;
+            below = !0;
+            block += 1;
+        }
+        self.slots - 1
+    }
+
+    /// The first slot at or after `slot` that is not marked.
+    #[inline(always)]
+    pub(super) fn skip_marked(&self, slot: u64) -> u64 {
+        if !S::MARKS {
+            return slot;
+        }
+        let (mut block, mut i) = split(slot);
+        while block < self.blocks() {
+            let tail = self.header(block).tail::<S>(i);
+            if i + tail < 64 {
+                return block * 64 + u64::from(i + tail);
+            }
+            block += 1;
+            i = 0;
+        }
+        self.slots
+    }
+
+    /// How many slots the runs of earlier blocks take in `block` and later ones.
+    #[inline(always)]
+    pub(super) fn offset<I: Isa>(&self, block: u64, header: &Header) -> u64 {
+        if header.offset < S::MAX_OFFSET {
+            u64::from(header.offset)
+        } else {
+            self.long_offset::<I>(block)
+        }
+    }
+
+    /// The same for an offset that is too long to be stored: walks back to a block whose
+    /// offset is stored, and from there forward over the runs.
+    #[cold]
+    fn long_offset<I: Isa>(&self, block: u64) -> u64 {
+        let mut from = block;
+        let mut header = self.header(from);
+        while header.offset >= S::MAX_OFFSET && from > 0 {
+            from -= 1;
+            header = self.header(from);
+        }
+        let mut end = from * 64 + u64::from(header.offset);
+        while from < block {
+            end = self.end_of_block::<I>(from, end);
+            from += 1;
+        }
+        end.saturating_sub(block * 64)
+    }
+
+    /// One past the last slot of the runs of `block` and all before, given the same for
+    /// the blocks before: the next block's offset, from its own start.
+    #[inline(always)]
+    pub(super) fn end_of_block<I: Isa>(&self, block: u64, end_before: u64) -> u64 {
+        let runs = self.header(block).occupieds.count_ones();
+        if runs == 0 {
+            end_before
+        } else {
+            self.end_of_nth_run::<I>(end_before.max(block * 64), runs - 1)
+        }
+    }
+
+    /// The first empty slot at or after `from`, where `from` is the end of a run or an
+    /// empty slot itself; [`slots`](Self::slots) if all are used.
+    #[inline(always)]
+    pub(super) fn first_empty<I: Isa>(&self, from: u64) -> u64 {
+        self.first_settled::<I, true>(from)
+    }
+
+    /// The first slot at or after `from`, the end of a run, that does not move when a slot
+    /// before it is closed: an empty one, or the first of a run that is at home.
+    #[inline(always)]
+    pub(super) fn first_unmoved<I: Isa>(&self, from: u64) -> u64 {
+        self.first_settled::<I, false>(from)
+    }
+
+    /// The first slot at or after `from` before which the runs of all lower quotients
+    /// (of its own, too, if `OWN`) have ended. Jumps from a slot to the end of all runs
+    /// that have begun there, until it meets nothing.
+    #[inline(always)]
+    fn first_settled<I: Isa, const OWN: bool>(&self, from: u64) -> u64 {
+        let (mut block, mut i) = split(from);
+        while block < self.blocks() {
+            let header = self.header(block);
+            let ends = header.own_ends();
+            while i < 64 {
+                let begun = if OWN { !0 >> (63 - i) } else { (1 << i) - 1 };
+                let rank = (header.occupieds & begun).count_ones();
+                let end = if rank == 0 {
+                    u32::from(header.offset).min(64)
+                } else {
+                    let bit = I::select_bit(ends, rank - 1);
+                    if bit == 0 {
+                        break;
+                    }
+                    let end = bit.trailing_zeros() + 1;
+                    // A marked tail may go on in the next block; its offset counts it.
+                    if S::MARKS && end < 64 {
+                        end + header.tail::<S>(end)
+                    } else {
+                        end
+                    }
+                };
+                if end <= i {
+                    return block * 64 + u64::from(i);
+                }
+                i = end;
+            }
+            // Used up to the end of the block, and on to where its runs end.
+            block += 1;
+            if block < self.blocks() {
+                let offset = self.offset::<I>(block, &self.header(block));
+                let next = block * 64 + offset;
+                (block, i) = split(next);
+            }
+        }
+        self.slots
+    }
+
+    /// The first slot of `run` whose value is above `value`, or its end. The run has no
+    /// marked slots.
+    #[inline(always)]
+    pub(crate) fn upper_bound(&self, run: &Run, value: u64) -> u64 {
+        let pattern = self.packed.repeat(value);
+        let mut at = run.start;
+        while at < run.end {
+            let (block, i) = split(at);
+            let count = u64::from(self.packed.per_window().min(64 - i)).min(run.end - at);
+            let window = self.packed.window(self.slots_of(block), i);
+            let at_most = self.packed.count_at_most(window, pattern, count as u32);
+            at += u64::from(at_most);
+            if u64::from(at_most) < count {
+                break;
+            }
+        }
+        at
+    }
+
+    /// The first slot of `run` that holds `value`. The run is sorted and has no marked
+    /// slots.
+    #[inline(always)]
+    pub(crate) fn find_value(&self, run: &Run, value: u64) -> Option<u64> {
+        let at = match value.checked_sub(1) {
+            Some(below) => self.upper_bound(run, below),
+            None => run.start,
+        };
+        (at < run.end && self.slot(at).value == value).then_some(at)
+    }
+}

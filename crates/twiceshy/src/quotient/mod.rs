@@ -1,0 +1,52 @@
+//! The engine of the quotient family: runs of slots, found by rank and select.
+//!
+//! # The idea
+//!
+//! A fingerprint is a *quotient* and a *remainder*. The quotient is not stored: it says
+//! where the remainder would like to live, its home slot. Remainders of one quotient form
+//! a *run*, kept in order; runs follow each other in the order of their quotients, each
+//! as near to its home as the runs before it allow. Two bits a slot tell them apart:
+//!
+//! ```text
+//! slot          0    1    2    3    4    5    6    7
+//! occupieds     .    1    1    .    1    .    .    1     quotients that have a run
+//! runends       .    .    1    1    .    1    .    1     slots that end a run
+//! remainders    .    a    b    c    d    e    .    f
+//!                    \_ 1 _/   2   \_ 4 _/         7     whose run it is
+//! ```
+//!
+//! The run of quotient 4 is the third (*rank* over the occupieds), so it ends at the third
+//! runend (*select* over the runends). Slots come in blocks of 64 with an *offset* that
+//! says how far the runs of earlier blocks reach into it, so nothing before the block is
+//! looked at.
+//!
+//! # Space and time
+//!
+//! `r + 2.25` bits a slot, plus the sidecar's. At load `a` a lookup reads one or two cache
+//! lines; an insertion moves on average about `1 / (2 (1 - a)^2)` slots, a word at a time.
+//!
+//! [`Table`] is the only code that knows any of this. Filters are thin layers on it; what
+//! they keep beside each slot is a [`Sidecar`]. Papers: Pandey, Bender, Johnson, Patro, "A
+//! General-Purpose Counting Filter" (2017), for the rank-and-select quotient filter.
+
+mod block;
+mod check;
+mod find;
+mod geometry;
+mod iter;
+mod shift;
+mod sidecar;
+mod table;
+mod writer;
+
+pub use block::Slot;
+pub use check::Violation;
+pub use find::Run;
+pub use geometry::{Fingerprint, Geometry};
+pub use iter::Runs;
+pub use sidecar::{Bare, Mark, Marks, Sidecar};
+pub use table::{Table, TableOptions, spare_slots};
+pub use writer::Writer;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! Per-slot data that rides along when slots move.
+//!
+//! The engine moves slots up and down; whatever a filter stores beside each slot must
+//! move with them. A [`Sidecar`] is that data for the 64 slots of one block: its *lane*.
+//!
+//! | sidecar | lane | for |
+//! | --- | --- | --- |
+//! | [`Bare`] | none | the plain quotient filter |
+//! | [`Marks`] | 64 bits | extensions and counters: a marked slot continues the fingerprint before it |
+
+use crate::bits::{load_word, shift_bits_down, shift_bits_up, store_word};
+
+/// Per-slot data of a block. All functions get the lane's [`BYTES`](Sidecar::BYTES)
+/// bytes, which are zero in an empty block.
+pub trait Sidecar {
+    /// What rides along with one slot. The default is the item of an empty slot.
+    type Item: Copy + Default + PartialEq + std::fmt::Debug;
+
+    /// Bytes of the lane in each block.
+    const BYTES: usize;
+
+    /// May slots be marked? If not, [`marked`](Sidecar::marked) is always zero.
+    const MARKS: bool;
+
+    /// The largest block offset that is stored as it is; larger ones are found by
+    /// walking back. Tests lower it to reach that path with few slots.
+    const MAX_OFFSET: u16 = u16::MAX;
+
+    /// The slots of the block that continue a fingerprint, a bit each.
+    fn marked(lane: &[u8]) -> u64;
+
+    /// Is an item that of a marked slot?
+    fn is_mark(item: Self::Item) -> bool;
+
+    /// The item of one slot.
+    fn get(lane: &[u8], slot: u32) -> Self::Item;
+
+    /// Moves the items of `from..to` up by one slot, puts `carry` at `from`, and gives
+    /// the item that was at `to`.
+    fn shift_up(lane: &mut [u8], from: u32, to: u32, carry: Self::Item) -> Self::Item;
+
+    /// Moves the items of `from + 1..=to` down by one slot, puts `carry` at `to`, and
+    /// gives the item that was at `from`.
+    fn shift_down(lane: &mut [u8], from: u32, to: u32, carry: Self::Item) -> Self::Item;
+}
+
+/// Nothing beside the slots.
+#[derive(Clone, Copy, Debug)]
+pub struct Bare;
+
+impl Sidecar for Bare {
+    type Item = ();
+    const BYTES: usize = 0;
+    const MARKS: bool = false;
+
+    #[inline(always)]
+    fn marked(_: &[u8]) -> u64 {
+        0
+    }
+
+    #[inline(always)]
+    fn is_mark((): ()) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn get(_: &[u8], _: u32) {}
+
+    #[inline(always)]
+    fn shift_up(_: &mut [u8], _: u32, _: u32, (): ()) {}
+
+    #[inline(always)]
+    fn shift_down(_: &mut [u8], _: u32, _: u32, (): ()) {}
+}
+
+/// Is a slot the start of a fingerprint, or does it continue the one before it?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// It holds a remainder, or nothing.
+    #[default]
+    Home,
+    /// It continues the fingerprint before it. Its runend bit is free for other use.
+    Continues,
+}
+
+/// One bit a slot: does it continue the fingerprint before it?
+#[derive(Clone, Copy, Debug)]
+pub struct Marks;
+
+impl Sidecar for Marks {
+    type Item = Mark;
+    const BYTES: usize = 8;
+    const MARKS: bool = true;
+
+    #[inline(always)]
+    fn marked(lane: &[u8]) -> u64 {
+        load_word(lane, 0)
+    }
+
+    #[inline(always)]
+    fn is_mark(item: Mark) -> bool {
+        item == Mark::Continues
+    }
+
+    #[inline(always)]
+    fn get(lane: &[u8], slot: u32) -> Mark {
+        mark(load_word(lane, 0) >> slot & 1 == 1)
+    }
+
+    #[inline(always)]
+    fn shift_up(lane: &mut [u8], from: u32, to: u32, carry: Mark) -> Mark {
+        let (word, out) = shift_bits_up(load_word(lane, 0), from, to, Self::is_mark(carry));
+        store_word(lane, 0, word);
+        mark(out)
+    }
+
+    #[inline(always)]
+    fn shift_down(lane: &mut [u8], from: u32, to: u32, carry: Mark) -> Mark {
+        let (word, out) = shift_bits_down(load_word(lane, 0), from, to, Self::is_mark(carry));
+        store_word(lane, 0, word);
+        mark(out)
+    }
+}
+
+#[inline(always)]
+fn mark(bit: bool) -> Mark {
+    if bit { Mark::Continues } else { Mark::Home }
+}

@@ -1,0 +1,259 @@
+//! The table itself: its memory, its sizes, and single slots.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::block::{self, Header, Slot};
+use super::sidecar::Sidecar;
+use crate::bits::{Cpu, Packed, RawBlock};
+use crate::error::Error;
+use crate::mem::{HugePages, Memory};
+
+/// The rank-and-select quotient table: runs of slots in quotient order.
+///
+/// `S` is the data that rides along with each slot, `M` the bytes that the table lives
+/// in: its own [`Memory`], or any bytes for a table that is only read.
+pub struct Table<S: Sidecar, M = Memory> {
+    pub(super) memory: M,
+    pub(super) packed: Packed,
+    pub(super) stride: usize,
+    pub(super) quotients: u64,
+    pub(super) slots: u64,
+    pub(super) used: u64,
+    cpu: Cpu,
+    sidecar: PhantomData<S>,
+}
+
+/// What to build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableOptions {
+    /// Quotients are below this.
+    pub quotients: u64,
+    /// Bits of a slot, 1 to 56.
+    pub slot_bits: u32,
+    /// The lowest bits of a slot that take no part in comparisons.
+    pub ignored_bits: u32,
+    /// Whether to ask for huge pages.
+    pub huge_pages: HugePages,
+}
+
+/// Slots beyond the last quotient: the table does not wrap around, so the runs of the
+/// last quotients need room to spill. With random keys at full load the spill is about
+/// `sqrt(n)` slots long.
+#[must_use]
+pub fn spare_slots(quotients: u64) -> u64 {
+    4 * (quotients.isqrt() + 1) + 64
+}
+
+/// Whole words are read and written at the last slot too.
+const PADDING: usize = 8;
+
+impl<S: Sidecar> Table<S> {
+    /// An empty table.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if there are no quotients, slots are not 1 to 56 bits wide with
+    /// something left to compare, or the table does not fit in memory.
+    pub fn new(options: TableOptions) -> Result<Self, Error> {
+        let TableOptions {
+            quotients,
+            slot_bits,
+            ignored_bits,
+            huge_pages,
+        } = options;
+        if quotients == 0 {
+            return Err(Error::geometry("a table needs at least one slot"));
+        }
+        if slot_bits > Packed::MAX_BITS || ignored_bits >= slot_bits {
+            return Err(Error::geometry(format!(
+                "slots have 1 to {} bits, not {slot_bits}",
+                Packed::MAX_BITS
+            )));
+        }
+        let stride = block::stride::<S>(slot_bits);
+        let blocks = quotients
+            .checked_add(spare_slots(quotients))
+            .map(|slots| slots.div_ceil(64));
+        let bytes = blocks
+            .and_then(|blocks| usize::try_from(blocks).ok())
+            .and_then(|blocks| blocks.checked_mul(stride))
+            .and_then(|bytes| bytes.checked_add(PADDING));
+        let (Some(blocks), Some(bytes)) = (blocks, bytes) else {
+            return Err(Error::geometry(format!(
+                "{quotients} slots do not fit in memory"
+            )));
+        };
+        Ok(Table {
+            memory: Memory::zeroed(bytes, huge_pages)?,
+            packed: Packed::new(slot_bits, ignored_bits),
+            stride,
+            quotients,
+            slots: blocks * 64,
+            used: 0,
+            cpu: Cpu::detect(),
+            sidecar: PhantomData,
+        })
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.memory.as_mut().fill(0);
+        self.used = 0;
+    }
+
+    /// A copy.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if it does not fit in memory.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        Ok(Table {
+            memory: self.memory.try_clone()?,
+            ..*self
+        })
+    }
+}
+
+impl<S: Sidecar, M> Table<S, M> {
+    /// Quotients are below this.
+    #[must_use]
+    pub fn quotients(&self) -> u64 {
+        self.quotients
+    }
+
+    /// All slots, the spare ones included.
+    #[must_use]
+    pub fn slots(&self) -> u64 {
+        self.slots
+    }
+
+    /// Slots that hold something.
+    #[must_use]
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// The packing of the slots.
+    #[inline(always)]
+    #[must_use]
+    pub fn packed(&self) -> &Packed {
+        &self.packed
+    }
+
+    /// The instructions to use.
+    #[inline(always)]
+    #[must_use]
+    pub fn cpu(&self) -> Cpu {
+        self.cpu
+    }
+
+    #[inline(always)]
+    pub(super) fn blocks(&self) -> u64 {
+        self.slots / 64
+    }
+
+    /// `Error::Full` with this table's figures.
+    #[cold]
+    pub(super) fn full(&self) -> Error {
+        Error::Full {
+            used: self.used,
+            slots: self.slots,
+        }
+    }
+}
+
+/// Splits a quotient or slot number into its block and its place there.
+#[inline(always)]
+pub(super) fn split(slot: u64) -> (u64, u32) {
+    (slot >> 6, (slot & 63) as u32)
+}
+
+impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
+    /// Bytes of the table.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.memory.as_ref().len() as u64
+    }
+
+    /// The bytes from the start of a block to the end of the table.
+    #[inline(always)]
+    pub(super) fn block(&self, block: u64) -> &[u8] {
+        &self.memory.as_ref()[block as usize * self.stride..]
+    }
+
+    /// A block whose reads need no further checks.
+    #[inline(always)]
+    pub(super) fn raw_block(&self, block: u64) -> RawBlock<'_> {
+        let at = block as usize * self.stride;
+        RawBlock::new(
+            self.memory.as_ref(),
+            at,
+            block::slots_at::<S>(),
+            &self.packed,
+        )
+    }
+
+    #[inline(always)]
+    pub(super) fn header(&self, block: u64) -> Header {
+        Header::read::<S>(self.block(block))
+    }
+
+    /// The packed slots of a block, and what follows them.
+    #[inline(always)]
+    pub(super) fn slots_of(&self, block: u64) -> &[u8] {
+        block::slots::<S>(self.block(block))
+    }
+
+    /// Has this quotient a run?
+    #[inline(always)]
+    #[must_use]
+    pub fn is_occupied(&self, quotient: u64) -> bool {
+        let (block, i) = split(quotient);
+        self.header(block).occupieds >> i & 1 == 1
+    }
+
+    /// All that a slot holds.
+    #[inline(always)]
+    #[must_use]
+    pub fn slot(&self, slot: u64) -> Slot<S::Item> {
+        let (block, i) = split(slot);
+        block::get::<S>(self.block(block), &self.packed, i)
+    }
+}
+
+impl<S: Sidecar, M: AsMut<[u8]>> Table<S, M> {
+    #[inline(always)]
+    pub(super) fn block_mut(&mut self, block: u64) -> &mut [u8] {
+        &mut self.memory.as_mut()[block as usize * self.stride..]
+    }
+
+    #[inline(always)]
+    pub(super) fn set_occupied(&mut self, quotient: u64, occupied: bool) {
+        let (block, i) = split(quotient);
+        block::set_occupied(self.block_mut(block), i, occupied);
+    }
+
+    #[inline(always)]
+    pub(super) fn set_runend(&mut self, slot: u64, runend: bool) {
+        let (block, i) = split(slot);
+        block::set_runend(self.block_mut(block), i, runend);
+    }
+
+    /// Overwrites the packed bits of a slot; nothing moves.
+    #[inline(always)]
+    pub(crate) fn set_value(&mut self, slot: u64, value: u64) {
+        let (block, i) = split(slot);
+        let packed = self.packed;
+        packed.set(block::slots_mut::<S>(self.block_mut(block)), i, value);
+    }
+}
+
+impl<S: Sidecar, M> fmt::Debug for Table<S, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("quotients", &self.quotients)
+            .field("slots", &self.slots)
+            .field("slot_bits", &self.packed.bits())
+            .field("used", &self.used)
+            .finish_non_exhaustive()
+    }
+}

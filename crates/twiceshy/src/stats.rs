@@ -1,0 +1,45 @@
+//! What a filter can tell about itself.
+
+use std::fmt;
+
+/// Size, load, space and expected error of a filter at one moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Items held, duplicates counted.
+    pub items: u64,
+    /// Slots that quotients point at; the spare slots at the end don't count.
+    pub slots: u64,
+    /// Slots that hold something.
+    pub used_slots: u64,
+    /// `used_slots / slots`.
+    pub load: f64,
+    /// Bits of a remainder.
+    pub remainder_bits: u32,
+    /// Bytes of the table, spare slots and padding included.
+    pub bytes: u64,
+    /// Bits of the table for each item; infinite while there is none.
+    pub bits_per_item: f64,
+    /// The chance that a key that was never inserted is answered "maybe".
+    pub expected_fpr: f64,
+    /// The longest stretch of used slots without a gap.
+    pub longest_cluster: u64,
+}
+
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} items in {} slots of {} bits (load {:.1}%), {} bytes, {:.2} bits an item, \
+             expected false-positive rate {:.2e}, longest cluster {}",
+            self.items,
+            self.slots,
+            self.remainder_bits,
+            100.0 * self.load,
+            self.bytes,
+            self.bits_per_item,
+            self.expected_fpr,
+            self.longest_cluster,
+        )
+    }
+}

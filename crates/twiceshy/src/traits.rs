@@ -1,0 +1,87 @@
+//! What filters have in common.
+//!
+//! Each trait is one ability, so that code can ask for just what it needs. Every
+//! method that takes a key has a twin that takes a ready [`Hashed`] key: hash once,
+//! ask many filters of the same seed.
+
+use crate::error::Error;
+use crate::hash::{Hashed, Key};
+use crate::stats::Stats;
+
+/// Approximate membership: "maybe" (`true`) or "no" (`false`), and never "no" for a
+/// member.
+pub trait Filter {
+    /// Hashes a key the way this filter does: same hash function, same seed.
+    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k>;
+
+    /// May `key` be a member? `false` is certain, `true` is wrong at the filter's
+    /// false-positive rate.
+    fn contains_hashed(&self, key: &Hashed<'_>) -> bool;
+
+    /// May `key` be a member?
+    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_hashed(&self.hash(key))
+    }
+
+    /// How many items the filter holds, duplicates counted.
+    fn len(&self) -> u64;
+
+    /// Is the filter empty?
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Size, load, space and expected error.
+    fn stats(&self) -> Stats;
+}
+
+/// Filters that take new members one at a time.
+pub trait Insert: Filter {
+    /// Adds a key that is already hashed.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if no slot is left; nothing has changed then.
+    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error>;
+
+    /// Adds a key.
+    ///
+    /// # Errors
+    /// As [`insert_hashed`](Insert::insert_hashed).
+    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
+        let hashed = self.hash(key);
+        self.insert_hashed(&hashed)
+    }
+}
+
+/// What a removal did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "`NotFound` means that the key was not a member"]
+pub enum Removed {
+    /// One fingerprint is gone.
+    One,
+    /// No fingerprint matched; nothing has changed.
+    NotFound,
+}
+
+/// Filters that can forget a member.
+///
+/// **The caller vouches for membership.** A filter without the keys cannot tell a
+/// member from a false positive: removing a key that was never inserted, but whose
+/// fingerprint matches a member's, takes that member's fingerprint away, and the
+/// filter will then wrongly say "no" for it.
+pub trait Remove: Filter {
+    /// Removes one copy of a member that is already hashed.
+    ///
+    /// # Errors
+    /// Those of the filter; a plain quotient filter has none.
+    fn remove_hashed(&mut self, key: &Hashed<'_>) -> Result<Removed, Error>;
+
+    /// Removes one copy of a member.
+    ///
+    /// # Errors
+    /// As [`remove_hashed`](Remove::remove_hashed).
+    fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
+        let hashed = self.hash(key);
+        self.remove_hashed(&hashed)
+    }
+}

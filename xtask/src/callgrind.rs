@@ -1,0 +1,140 @@
+//! `cargo xtask callgrind`: instructions per operation, a number that noise on the
+//! machine can't move.
+//!
+//! The lab's `profile` command prepares a filter and then runs one operation a given
+//! number of times. Preparation costs the same whatever that number is, so a run
+//! with none, taken off a run with `n`, leaves the instructions of `n` operations.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::workspace::{LAB, Workspace};
+use crate::{Result, command};
+
+/// What to count.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A filter as the lab names it; may be given more than once.
+    #[arg(long = "filter", value_name = "NAME", default_values_t = FILTERS.map(String::from))]
+    filters: Vec<String>,
+    /// An operation as the lab names it; may be given more than once.
+    #[arg(long = "operation", value_name = "OP", default_values_t = OPERATIONS.map(String::from))]
+    operations: Vec<String>,
+    /// The size of the table, as a power of two.
+    #[arg(long, default_value_t = 18, value_parser = clap::value_parser!(u32).range(8..=32))]
+    log2_slots: u32,
+    /// How many operations to average over [default: as many as `compare` would time,
+    /// a quarter of the slots for queries]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+}
+
+const FILTERS: [&str; 3] = ["twiceshy-plain/xxh3", "twiceshy-plain/sip", "qfilter"];
+const OPERATIONS: [&str; 5] = [
+    "query_hit",
+    "query_miss",
+    "insert",
+    "insert_85_90",
+    "remove",
+];
+
+/// How often to run an operation on a table that is, or will be, 90% full: from empty
+/// for `insert`, the last 5% for `insert_85_90`, one member in 16 for `remove`.
+fn default_count(operation: &str, slots: u64) -> u64 {
+    let members = slots * 9 / 10;
+    match operation {
+        "insert" => members,
+        "insert_85_90" => slots / 20,
+        "remove" => members / 16,
+        _ => slots / 4,
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result {
+    if !command::succeeds(Command::new("valgrind").arg("--version")) {
+        return Err(
+            "valgrind is needed to count instructions and was not found; \
+                    install it with the system's package manager"
+                .into(),
+        );
+    }
+    let workspace = Workspace::load()?;
+    let lab = build_lab(&workspace)?;
+    let slots = 1 << args.log2_slots;
+
+    print!(
+        "\ninstructions per operation, 2^{} slots\n{:<22}",
+        args.log2_slots, ""
+    );
+    for operation in &args.operations {
+        print!(" {operation:>12}");
+    }
+    println!();
+    for filter in &args.filters {
+        // A row appears when it is whole, so that an error can't tear it.
+        let mut row = format!("{filter:<22}");
+        for operation in &args.operations {
+            let count = args.count.unwrap_or(default_count(operation, slots));
+            let collect = |count| collected(&workspace, &lab, args, filter, operation, count);
+            let (without, with) = (collect(0)?, collect(count)?);
+            let per_operation = (with as f64 - without as f64) / count as f64;
+            row += &format!(" {per_operation:>12.1}");
+        }
+        println!("{row}");
+    }
+    Ok(())
+}
+
+/// Builds the release lab and returns the path of its program.
+fn build_lab(workspace: &Workspace) -> Result<PathBuf> {
+    let mut cargo = workspace.cargo(&format!("build --release -p {LAB}"));
+    command::announce(&cargo);
+    let messages = command::stdout(cargo.arg("--message-format=json-render-diagnostics"))?;
+    let mut programs = messages.lines().filter_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let is_lab = message["target"]["name"] == LAB;
+        let program = message["executable"].as_str().filter(|_| is_lab)?;
+        Some(PathBuf::from(program))
+    });
+    Ok(programs.next().ok_or("cargo built no lab program")?)
+}
+
+/// The instructions of one whole run of the lab.
+fn collected(
+    workspace: &Workspace,
+    lab: &Path,
+    args: &Args,
+    filter: &str,
+    operation: &str,
+    count: u64,
+) -> Result<u64> {
+    let mut valgrind = workspace.command("valgrind");
+    valgrind
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(lab)
+        .args(["profile", "--filter", filter, "--operation", operation])
+        .args(["--log2-slots", &args.log2_slots.to_string()])
+        .args(["--count", &count.to_string()]);
+    let report = command::stderr(&mut valgrind)?;
+    Ok(total(&report).ok_or("callgrind's report has no line `Collected :`")?)
+}
+
+/// Finds `==123== Collected : 126545` in callgrind's report.
+fn total(report: &str) -> Option<u64> {
+    let (_, rest) = report.split_once("Collected :")?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::total;
+
+    #[test]
+    fn the_total_is_read_from_the_report() {
+        let report = "==3603== Events    : Ir\n==3603== Collected : 126545\n==3603== \n";
+        assert_eq!(total(report), Some(126_545));
+        assert_eq!(total("==3603== Events    : Ir\n"), None);
+    }
+}

@@ -1,0 +1,49 @@
+//! The chores of the workspace, as `cargo xtask COMMAND`.
+//!
+//! `test` runs everything that CI runs, in the same order; CI itself calls nothing
+//! else. `callgrind` counts instructions per filter operation.
+
+mod callgrind;
+mod command;
+mod steps;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// One message for the person at the terminal: nothing here is recovered from.
+type Error = Box<dyn std::error::Error>;
+type Result<T = ()> = std::result::Result<T, Error>;
+
+/// The chores of the twiceshy workspace.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run everything that CI runs, and stop at the first failure.
+    #[command(visible_alias = "ci")]
+    Test(test::Args),
+    /// Count the instructions of filter operations under valgrind.
+    Callgrind(callgrind::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Test(args) => test::run(&args),
+        Command::Callgrind(args) => callgrind::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

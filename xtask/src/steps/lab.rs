@@ -1,0 +1,172 @@
+//! The comparison with other crates still runs, and its JSON keeps its shape.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::Outcome;
+use crate::workspace::{LAB, Workspace};
+use crate::{Result, command};
+
+/// Fields that every row has, null where one makes no sense.
+const FIELDS: [&str; 7] = [
+    "filter",
+    "operation",
+    "log2_slots",
+    "ns_per_op",
+    "bits_per_item",
+    "fpr",
+    "false_positives",
+];
+
+const QUERIES: [&str; 2] = ["query_hit", "query_miss"];
+const ALL: [&str; 5] = [
+    "insert",
+    "insert_85_90",
+    "query_hit",
+    "query_miss",
+    "remove",
+];
+
+/// The rows that must be there: each filter with the operations that it can do.
+const EXPECTED: [(&str, &[&str]); 7] = [
+    ("twiceshy-plain/xxh3", &ALL),
+    ("twiceshy-plain/sip", &ALL),
+    ("qfilter", &ALL),
+    ("fastbloom", &["insert", "query_hit", "query_miss"]),
+    (
+        "cuckoofilter",
+        &["insert", "query_hit", "query_miss", "remove"],
+    ),
+    ("xorf-fuse8", &QUERIES),
+    ("xorf-fuse16", &QUERIES),
+];
+
+const LOG2_SLOTS: u64 = 12;
+
+pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
+    let json = workspace.target("compare-tiny.json");
+    let mut cargo = workspace.cargo(&format!(
+        "run --release -p {LAB} -- compare --log2-slots {LOG2_SLOTS} --rounds 1"
+    ));
+    // The report of an earlier run must not pass for this one's.
+    let _ = fs::remove_file(workspace.root().join(&json));
+    command::run(cargo.arg("--json").arg(&json))?;
+    let text = fs::read_to_string(workspace.root().join(json))?;
+    let complaints = complaints(&serde_json::from_str(&text)?);
+    if !complaints.is_empty() {
+        return Err(complaints.join("\n").into());
+    }
+    println!("every expected row is there");
+    Ok(Outcome::Passed)
+}
+
+fn complaints(report: &Value) -> Vec<String> {
+    let Some(rows) = report.as_array() else {
+        return vec!["the report is not an array of rows".into()];
+    };
+    let mut complaints: Vec<String> = rows.iter().flat_map(row_complaints).collect();
+    for (filter, operations) in EXPECTED {
+        for operation in operations {
+            let is_it = |row: &&Value| row["filter"] == filter && row["operation"] == **operation;
+            let found: Vec<&Value> = rows.iter().filter(is_it).collect();
+            let [row] = found[..] else {
+                complaints.push(format!(
+                    "{} rows for {filter} {operation}, not one",
+                    found.len()
+                ));
+                continue;
+            };
+            if !row["ns_per_op"].as_f64().is_some_and(|time| time > 0.0) {
+                complaints.push(format!("`ns_per_op` is not a time in {row}"));
+            }
+        }
+    }
+    complaints
+}
+
+/// What must hold of any row, even of an operation that its filter can't do.
+fn row_complaints(row: &Value) -> Vec<String> {
+    let missing = FIELDS.iter().filter(|field| row.get(field).is_none());
+    let mut complaints: Vec<String> = missing
+        .map(|field| format!("no field `{field}` in {row}"))
+        .collect();
+    if row["log2_slots"] != LOG2_SLOTS {
+        complaints.push(format!("`log2_slots` is not {LOG2_SLOTS} in {row}"));
+    }
+    if QUERIES.iter().any(|query| row["operation"] == *query) {
+        if !row["bits_per_item"].as_f64().is_some_and(|bits| bits > 0.0) {
+            complaints.push(format!("`bits_per_item` is not a size in {row}"));
+        }
+        if !row["fpr"]
+            .as_f64()
+            .is_some_and(|fpr| (0.0..1.0).contains(&fpr))
+        {
+            complaints.push(format!("`fpr` is not a rate in {row}"));
+        }
+    }
+    complaints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn good() -> Vec<Value> {
+        let pairs = EXPECTED
+            .iter()
+            .flat_map(|(f, ops)| ops.iter().map(move |o| (f, o)));
+        pairs
+            .map(|(filter, operation)| {
+                json!({
+                    "filter": filter, "operation": operation, "log2_slots": LOG2_SLOTS,
+                    "ns_per_op": 9.5, "bits_per_item": 12.5, "fpr": 0.0019,
+                    "false_positives": null,
+                })
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_full_report_passes() {
+        assert_eq!(complaints(&good().into()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_missing_row_and_a_missing_field_are_named() {
+        let mut rows = good();
+        rows.pop();
+        rows[0].as_object_mut().unwrap().remove("false_positives");
+        let complaints = complaints(&rows.into());
+        assert_eq!(complaints.len(), 2, "{complaints:?}");
+        assert!(complaints[0].contains("no field `false_positives`"));
+        assert!(complaints[1].contains("0 rows for xorf-fuse16 query_miss"));
+    }
+
+    #[test]
+    fn a_time_may_only_lack_where_the_operation_does() {
+        let mut rows = good();
+        let mut lacking = rows[0].clone();
+        lacking["filter"] = json!("fastbloom");
+        lacking["operation"] = json!("remove");
+        lacking["ns_per_op"] = Value::Null;
+        rows.push(lacking);
+        rows[0]["ns_per_op"] = Value::Null;
+        let complaints = complaints(&rows.into());
+        assert_eq!(complaints.len(), 1, "{complaints:?}");
+        assert!(complaints[0].contains("`ns_per_op`"));
+    }
+
+    #[test]
+    fn query_rows_need_space_and_rate() {
+        let mut rows = good();
+        let query = rows
+            .iter_mut()
+            .find(|row| row["operation"] == "query_hit")
+            .unwrap();
+        query["bits_per_item"] = Value::Null;
+        query["fpr"] = json!(1.5);
+        assert_eq!(complaints(&rows.into()).len(), 2);
+    }
+}

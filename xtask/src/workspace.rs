@@ -1,0 +1,88 @@
+//! What cargo knows about the workspace, so that nothing is written down twice.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::{Result, command};
+
+/// The package that users depend on.
+pub(crate) const LIBRARY: &str = "twiceshy";
+/// The package with the comparisons and profiles.
+pub(crate) const LAB: &str = "twiceshy-lab";
+
+/// The workspace as `cargo metadata` describes it.
+pub(crate) struct Workspace {
+    root: PathBuf,
+    target: PathBuf,
+    metadata: Value,
+}
+
+impl Workspace {
+    pub(crate) fn load() -> Result<Self> {
+        let json = command::stdout(Command::new("cargo").args([
+            "metadata",
+            "--format-version=1",
+            "--no-deps",
+        ]))?;
+        let metadata: Value = serde_json::from_str(&json)?;
+        let path = |field: &str| -> Result<PathBuf> {
+            let path = metadata[field].as_str();
+            Ok(path
+                .ok_or(format!("cargo metadata has no `{field}`"))?
+                .into())
+        };
+        Ok(Self {
+            root: path("workspace_root")?,
+            target: path("target_directory")?,
+            metadata,
+        })
+    }
+
+    /// The folder of the workspace's `Cargo.toml`.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A file or folder below cargo's target directory, which is not always
+    /// `target/`. Relative to the root where it can be, for readable command lines.
+    pub(crate) fn target(&self, name: &str) -> PathBuf {
+        let path = self.target.join(name);
+        path.strip_prefix(&self.root)
+            .map_or(path.clone(), Path::to_path_buf)
+    }
+
+    /// A program that is to run in the root.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root);
+        command
+    }
+
+    /// `cargo ARGS…`, given as one line and split at spaces.
+    pub(crate) fn cargo(&self, args: &str) -> Command {
+        let mut cargo = self.command("cargo");
+        cargo.args(args.split_whitespace());
+        cargo
+    }
+
+    /// Every feature of the library, `default` included, in alphabetical order.
+    pub(crate) fn library_features(&self) -> Result<Vec<&str>> {
+        let features = self.library()?["features"].as_object();
+        let features = features.ok_or("cargo metadata lists no features")?;
+        Ok(features.keys().map(String::as_str).collect())
+    }
+
+    /// The oldest compiler that the library promises to build with.
+    pub(crate) fn library_msrv(&self) -> Result<&str> {
+        let msrv = self.library()?["rust_version"].as_str();
+        Ok(msrv.ok_or("the library has no `rust-version`")?)
+    }
+
+    fn library(&self) -> Result<&Value> {
+        let mut packages = self.metadata["packages"].as_array().into_iter().flatten();
+        let library = packages.find(|package| package["name"] == LIBRARY);
+        Ok(library.ok_or(format!("no package `{LIBRARY}` in the workspace"))?)
+    }
+}
