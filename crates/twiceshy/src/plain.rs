@@ -21,7 +21,7 @@ use crate::bits::{Isa, Operation};
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
-use crate::quotient::{Bare, Fingerprint, Geometry, Run, Runs, Table, TableOptions, Violation};
+use crate::quotient::{Bare, Fingerprint, Geometry, Run, Runs, Short, Table, TableOptions, Violation};
 use crate::sizing;
 use crate::stats::Stats;
 use crate::traits::{Filter, Insert, Remove, Removed};
@@ -320,12 +320,21 @@ impl Operation for Contains<'_> {
     }
 }
 
+/// The long ways, kept out of the short ones: they would cost those their registers.
 impl Core {
-    /// The long way, kept out of the short one: it would cost that one its registers.
-    #[cold]
     #[inline(never)]
     fn contains_beyond(&self, h0: u64) -> bool {
         self.table.cpu().run(ContainsBeyond { core: self, h0 })
+    }
+
+    #[inline(never)]
+    fn insert_beyond(&mut self, h0: u64) -> Result<(), Error> {
+        self.table.cpu().run(InsertBeyond { core: self, h0 })
+    }
+
+    #[inline(never)]
+    fn remove_beyond(&mut self, h0: u64) -> Removed {
+        self.table.cpu().run(RemoveBeyond { core: self, h0 })
     }
 }
 
@@ -344,9 +353,7 @@ impl Operation for ContainsBeyond<'_> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        table
-            .find_value(&table.run::<I>(quotient), remainder)
-            .is_some()
+        table.run_holds(&table.run::<I>(quotient), remainder)
     }
 }
 
@@ -360,11 +367,27 @@ impl Operation for InsertOne<'_> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Result<(), Error> {
+        let InsertOne { core, h0 } = self;
+        let Fingerprint { quotient, remainder } = core.geometry.fingerprint(h0);
+        match core.table.insert_short::<I>(quotient, remainder, ()) {
+            Short::Done(result) => result,
+            Short::NotHere => core.insert_beyond(h0),
+        }
+    }
+}
+
+struct InsertBeyond<'f> {
+    core: &'f mut Core,
+    h0: u64,
+}
+
+impl Operation for InsertBeyond<'_> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Result<(), Error> {
         let Core { table, geometry } = self.core;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = geometry.fingerprint(self.h0);
+        let Fingerprint { quotient, remainder } = geometry.fingerprint(self.h0);
         let run = table.run::<I>(quotient);
         let at = table.upper_bound(&run, remainder);
         table.open_home::<I>(&run, at, remainder, ())
@@ -381,11 +404,27 @@ impl Operation for RemoveOne<'_> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Removed {
+        let RemoveOne { core, h0 } = self;
+        let fingerprint = core.geometry.fingerprint(h0);
+        match core.table.remove_short::<I>(fingerprint) {
+            Short::Done(removed) => removed,
+            Short::NotHere => core.remove_beyond(h0),
+        }
+    }
+}
+
+struct RemoveBeyond<'f> {
+    core: &'f mut Core,
+    h0: u64,
+}
+
+impl Operation for RemoveBeyond<'_> {
+    type Output = Removed;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Removed {
         let Core { table, geometry } = self.core;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = geometry.fingerprint(self.h0);
+        let Fingerprint { quotient, remainder } = geometry.fingerprint(self.h0);
         let run = table.run::<I>(quotient);
         match table.find_value(&run, remainder) {
             Some(at) => {

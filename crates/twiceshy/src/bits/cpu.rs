@@ -6,14 +6,40 @@
 //! an operation calls is `#[inline(always)]`, so that it is compiled with the
 //! operation's instructions (the way `memchr` does it).
 
+#[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+use super::avx2;
 use super::select;
+use super::word::{mask_below, mask_through, rank_through};
 
 /// A set of instructions to compile an [`Operation`] for.
 pub trait Isa: Copy {
     /// The set bit of `word` that has `rank` set bits below it, or 0 if there is none.
     /// `rank` is below 64.
     fn select_bit(word: u64, rank: u32) -> u64;
+
+    /// The first slot, at or after `from`, where everything that has opened has closed:
+    /// with as many bits of `opened` up to and including it as of `closed` below it.
+    /// From `from` on there are never fewer. `from` is below 64.
+    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32>;
+
+    /// Moves bits `low..high - bits` of `count` words up by `bits`; the lowest `bits` bits
+    /// of the range are undefined afterwards, those outside of it stay.
+    ///
+    /// # Safety
+    /// `words` is valid for writes of `count` words and [`SLACK`] bytes more, and for reads
+    /// of eight bytes before; `0 < bits < 64`, `low <= high <= 64 * count`.
+    unsafe fn shift_words_up(words: *mut u8, count: u32, bits: u32, low: u32, high: u32);
+
+    /// Moves bits `low + bits..high` of `count` words down by `bits`; the highest `bits`
+    /// bits of the range are undefined afterwards, those outside of it stay.
+    ///
+    /// # Safety
+    /// As [`shift_words_up`](Self::shift_words_up).
+    unsafe fn shift_words_down(words: *mut u8, count: u32, bits: u32, low: u32, high: u32);
 }
+
+/// Bytes behind a block that must be there, because whole vectors are read and written.
+pub const SLACK: usize = 32;
 
 /// No special instructions.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +50,87 @@ impl Isa for Portable {
     fn select_bit(word: u64, rank: u32) -> u64 {
         select::select_bit(word, rank)
     }
+
+    /// Jumps from a slot to the end of all that has opened there, until that is nothing.
+    #[inline(always)]
+    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
+        let mut slot = from;
+        while slot < 64 {
+            let rank = rank_through(opened, slot);
+            let bit = Self::select_bit(closed, rank.wrapping_sub(1) & 63);
+            let end = 64 - bit.leading_zeros();
+            if end <= slot {
+                // All has closed; or something does not here, unless nothing has opened.
+                return (bit != 0 || rank == 0).then_some(slot);
+            }
+            slot = end;
+        }
+        None
+    }
+
+    #[inline(always)]
+    unsafe fn shift_words_up(words: *mut u8, _: u32, bits: u32, low: u32, high: u32) {
+        if low >= high {
+            return;
+        }
+        let (first, mut at) = (low / 64, (high - 1) / 64);
+        // SAFETY: the caller's promise, here and below: all words lie in the range.
+        let mut word = unsafe { load(words, at) };
+        let mut range = mask_through((high - 1) % 64);
+        while at > first {
+            // SAFETY: as above.
+            let below = unsafe { load(words, at - 1) };
+            let moved = word << bits | below >> (64 - bits);
+            // SAFETY: as above.
+            unsafe { store(words, at, word & !range | moved & range) };
+            at -= 1;
+            word = below;
+            range = !0;
+        }
+        range &= !mask_below(low % 64);
+        // SAFETY: as above.
+        unsafe { store(words, at, word & !range | word << bits & range) };
+    }
+
+    #[inline(always)]
+    unsafe fn shift_words_down(words: *mut u8, _: u32, bits: u32, low: u32, high: u32) {
+        if low >= high {
+            return;
+        }
+        let (mut at, last) = (low / 64, (high - 1) / 64);
+        // SAFETY: the caller's promise, here and below: all words lie in the range.
+        let mut word = unsafe { load(words, at) };
+        let mut range = !mask_below(low % 64);
+        while at < last {
+            // SAFETY: as above.
+            let above = unsafe { load(words, at + 1) };
+            let moved = word >> bits | above << (64 - bits);
+            // SAFETY: as above.
+            unsafe { store(words, at, word & !range | moved & range) };
+            at += 1;
+            word = above;
+            range = !0;
+        }
+        range &= mask_through((high - 1) % 64);
+        // SAFETY: as above.
+        unsafe { store(words, at, word & !range | word >> bits & range) };
+    }
+}
+
+/// # Safety
+/// Word `at` of `words` is readable.
+#[inline(always)]
+unsafe fn load(words: *const u8, at: u32) -> u64 {
+    // SAFETY: the caller's promise; bytes have no alignment.
+    u64::from_le_bytes(unsafe { words.add(at as usize * 8).cast::<[u8; 8]>().read() })
+}
+
+/// # Safety
+/// Word `at` of `words` is writable.
+#[inline(always)]
+unsafe fn store(words: *mut u8, at: u32, word: u64) {
+    // SAFETY: the caller's promise; bytes have no alignment.
+    unsafe { words.add(at as usize * 8).cast::<[u8; 8]>().write(word.to_le_bytes()) };
 }
 
 /// Work to be compiled for each instruction set. `run` and all it calls must be
@@ -40,27 +147,21 @@ pub trait Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cpu(Level);
 
-// Private, so that `Bmi2` can only come out of `Cpu::detect`.
+// Private, so that `Avx2` can only come out of `Cpu::detect`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Portable,
     #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
-    Bmi2,
+    Avx2,
 }
 
 impl Cpu {
-    /// Finds what this machine has. CPUs whose `pdep` is microcoded (AMD before Zen 3)
-    /// count as having none.
+    /// Finds what this machine has.
     #[must_use]
     pub fn detect() -> Self {
         #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
-        if std::arch::is_x86_feature_detected!("popcnt")
-            && std::arch::is_x86_feature_detected!("lzcnt")
-            && std::arch::is_x86_feature_detected!("bmi1")
-            && std::arch::is_x86_feature_detected!("bmi2")
-            && !x86::pdep_is_slow()
-        {
-            return Cpu(Level::Bmi2);
+        if avx2::is_available() {
+            return Cpu(Level::Avx2);
         }
         Self::portable()
     }
@@ -77,9 +178,9 @@ impl Cpu {
         match self.0 {
             Level::Portable => run_portable(operation),
             #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
-            // SAFETY: `Level::Bmi2` is made by `detect` only, after it has found every
-            // feature that `run_bmi2` enables.
-            Level::Bmi2 => unsafe { x86::run_bmi2(operation) },
+            // SAFETY: `Level::Avx2` is made by `detect` only, after it has found every
+            // feature that `run` enables.
+            Level::Avx2 => unsafe { avx2::run(operation) },
         }
     }
 }
@@ -89,54 +190,6 @@ impl Cpu {
 #[inline(never)]
 fn run_portable<O: Operation>(operation: O) -> O::Output {
     operation.run::<Portable>()
-}
-
-#[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
-mod x86 {
-    use super::{Isa, Operation};
-    use std::arch::x86_64::{__cpuid, _pdep_u64};
-    use std::sync::OnceLock;
-
-    /// `popcnt`, `lzcnt`, `tzcnt`, `bzhi`, `pdep`, all fast.
-    #[derive(Clone, Copy, Debug)]
-    pub(super) struct Bmi2(());
-
-    impl Isa for Bmi2 {
-        #[inline(always)]
-        fn select_bit(word: u64, rank: u32) -> u64 {
-            // SAFETY: the type is private and only `run_bmi2` names it, which runs on
-            // machines with bmi2 only.
-            unsafe { _pdep_u64(1 << rank, word) }
-        }
-    }
-
-    /// # Safety
-    /// The machine must have popcnt, lzcnt, bmi1 and bmi2.
-    #[inline(never)]
-    #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2")]
-    pub(super) unsafe fn run_bmi2<O: Operation>(operation: O) -> O::Output {
-        operation.run::<Bmi2>()
-    }
-
-    /// AMD families 15h to 17h take hundreds of cycles for a `pdep`.
-    pub(super) fn pdep_is_slow() -> bool {
-        static SLOW: OnceLock<bool> = OnceLock::new();
-        *SLOW.get_or_init(|| {
-            // SAFETY: every x86-64 has `cpuid` with leaves 0 and 1.
-            #[allow(unused_unsafe)]
-            let (vendor, version) = unsafe { (__cpuid(0), __cpuid(1)) };
-            // "AuthenticAMD" in the order of the registers.
-            let amd =
-                (vendor.ebx, vendor.edx, vendor.ecx) == (0x6874_7541, 0x6974_6e65, 0x444d_4163);
-            let base = version.eax >> 8 & 0xf;
-            let family = if base == 0xf {
-                base + (version.eax >> 20 & 0xff)
-            } else {
-                base
-            };
-            amd && family < 0x19
-        })
-    }
 }
 
 #[cfg(test)]
@@ -209,10 +262,48 @@ mod tests {
         check(!0);
     }
 
+    struct Settled(u64, u64, u32);
+
+    impl Operation for Settled {
+        type Output = Option<u32>;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> Option<u32> {
+            I::first_settled(self.0, self.1, self.2)
+        }
+    }
+
+    #[test]
+    fn first_settled_matches_counting() {
+        let mut state = 5_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state >> 33
+        };
+        for round in 0..200_000 {
+            // Runs at random quotients, of random lengths, in the way of a table.
+            let (mut opened, mut closed, mut end) = (0, 0, random() % 9);
+            let from = end;
+            for quotient in 0..64 {
+                if random() % 16 < round % 16 {
+                    opened |= 1_u64 << quotient;
+                    end = end.max(quotient) + 1 + random() % 3 / 2;
+                    if end <= 64 {
+                        closed |= 1_u64 << (end - 1);
+                    }
+                }
+            }
+            let from = from.max(random() % 64) as u32;
+            let count = |word: u64, below: u32| (0..below).filter(|bit| word >> bit & 1 == 1).count();
+            let naive = (from..64).find(|&slot| count(opened, slot + 1) == count(closed, slot));
+            assert_eq!(Cpu::portable().run(Settled(opened, closed, from)), naive);
+            assert_eq!(Cpu::detect().run(Settled(opened, closed, from)), naive);
+        }
+    }
+
     #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
     #[test]
     fn the_fast_path_is_taken_where_the_machine_has_it() {
-        let has = std::arch::is_x86_feature_detected!("bmi2") && !x86::pdep_is_slow();
-        assert_eq!(Cpu::detect() != Cpu::portable(), has);
+        assert_eq!(Cpu::detect() != Cpu::portable(), avx2::is_available());
     }
 }

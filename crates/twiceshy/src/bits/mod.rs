@@ -4,15 +4,17 @@
 //! has a portable twin with the same surface; the twin is the oracle of the fast one
 //! in tests, and `--cfg twiceshy_portable` makes it the only one.
 
+#[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+mod avx2;
 mod cpu;
 mod packed;
 mod raw_block;
 mod select;
 mod word;
 
-pub use cpu::{Cpu, Isa, Operation, Portable};
+pub use cpu::{Cpu, Isa, Operation, Portable, SLACK};
 pub use packed::Packed;
-pub use raw_block::RawBlock;
+pub use raw_block::{HEADER, RawBlock, RawBlockMut};
 pub use word::{
     load_word, mask_below, mask_through, rank_through, shift_bits_down, shift_bits_up, store_word,
 };

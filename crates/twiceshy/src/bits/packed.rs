@@ -14,7 +14,7 @@
 use super::word::{byte_of, load_word, mask_below, store_word};
 
 /// The constants for one slot width.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Packed {
     bits: u32,
     ignored: u32,
@@ -23,10 +23,16 @@ pub struct Packed {
     ones: u64,
     /// The highest bit of each slot of a window.
     highs: u64,
+    /// The other bits of each slot of a window.
+    lows: u64,
     /// The lowest bit of each slot of a window that takes part in comparisons.
     compared_ones: u64,
     /// The bits of each slot of a window that take part in comparisons.
     compared: u64,
+    /// The same without the highest bit of each slot.
+    compared_lows: u64,
+    /// Entry `n`: the highest bit of each of the first `n` slots of a window.
+    highs_of_first: [u64; 64],
 }
 
 impl Packed {
@@ -45,15 +51,23 @@ impl Packed {
         );
         let per_window = 57 / bits;
         let ones = (0..per_window).fold(0, |ones, slot| ones | 1 << (slot * bits));
-        let compared = mask_below(bits) & !mask_below(ignored);
+        let highs = ones << (bits - 1);
+        let compared = ones * (mask_below(bits) & !mask_below(ignored));
+        let mut highs_of_first = [highs; 64];
+        for count in 0..per_window {
+            highs_of_first[count as usize] = highs & mask_below(count * bits);
+        }
         Packed {
             bits,
             ignored,
             per_window,
             ones,
-            highs: ones << (bits - 1),
+            highs,
+            lows: ones * mask_below(bits) & !highs,
             compared_ones: ones << ignored,
-            compared: ones * compared,
+            compared,
+            compared_lows: compared & !highs,
+            highs_of_first,
         }
     }
 
@@ -129,11 +143,18 @@ impl Packed {
     #[inline(always)]
     #[must_use]
     pub fn equal(&self, window: u64, pattern: u64, count: u32) -> u64 {
-        let lows = self.compared & !self.highs;
         let difference = (window ^ pattern) & self.compared;
         // Adding the mask carries into the highest bit unless all lower ones are zero.
-        let differs = ((difference & lows) + lows) | difference;
-        !differs & self.highs & mask_below(count * self.bits)
+        let differs = ((difference & self.compared_lows) + self.compared_lows) | difference;
+        self.highs_of_first[(count & 63) as usize] & !differs
+    }
+
+    /// The last slot that [`equal`](Self::equal) has marked.
+    #[inline(always)]
+    #[must_use]
+    pub fn index_of(&self, equal: u64) -> u32 {
+        debug_assert!(equal != 0);
+        (63 - equal.leading_zeros()) / self.bits
     }
 
     /// How many of the first `count` slots of `window` are at most the one in
@@ -143,91 +164,10 @@ impl Packed {
     #[must_use]
     pub fn count_at_most(&self, window: u64, pattern: u64, count: u32) -> u32 {
         // Lower bits by subtraction: the highest bit survives if there is no borrow.
-        let lower = (pattern | self.highs) - (window & !self.highs & mask_below(self.all_bits()));
+        let lower = (pattern | self.highs) - (window & self.lows);
         let at_most = pattern & !window | !(pattern ^ window) & lower;
-        (at_most & self.highs & mask_below(count * self.bits)).count_ones()
+        (at_most & self.highs_of_first[(count & 63) as usize]).count_ones()
     }
-
-    #[inline(always)]
-    fn all_bits(&self) -> u32 {
-        self.per_window * self.bits
-    }
-
-    /// Moves slots `from..to` up by one, puts `carry` into `from`, and gives what was in
-    /// `to`; a word at a time. `slots` starts at slot 0 of the block.
-    #[inline(always)]
-    #[must_use]
-    pub fn shift_up(&self, slots: &mut [u8], from: u32, to: u32, carry: u64) -> u64 {
-        debug_assert!(from <= to && to < 64);
-        let out = self.get(slots, to);
-        let bits = self.bits;
-        let (low, high) = ((from * bits) as usize, ((to + 1) * bits) as usize);
-        let (first, last) = (low / 64, (high - 1) / 64);
-        let slots_words = &mut slots[..self.bytes_per_block()];
-        let mut word = load_word(slots_words, last * 8);
-        let keep = !mask_through_bit(high - 1);
-        let mut kept = word & keep;
-        let mut range = !keep;
-        for at in (first..last).rev() {
-            let below = load_word(slots_words, at * 8);
-            let moved = word << bits | below >> (64 - bits);
-            store_word(slots_words, (at + 1) * 8, kept | moved & range);
-            word = below;
-            kept = 0;
-            range = !0;
-        }
-        // The lowest word keeps what lies below `from`.
-        let below = mask_below((low % 64) as u32);
-        let moved = (word & !below) << bits;
-        store_word(
-            slots_words,
-            first * 8,
-            kept | word & below | moved & range & !below,
-        );
-        self.set(slots, from, carry);
-        out
-    }
-
-    /// Moves slots `from + 1..=to` down by one, puts `carry` into `to`, and gives what
-    /// was in `from`; a word at a time. `slots` starts at slot 0 of the block.
-    #[inline(always)]
-    #[must_use]
-    pub fn shift_down(&self, slots: &mut [u8], from: u32, to: u32, carry: u64) -> u64 {
-        debug_assert!(from <= to && to < 64);
-        let out = self.get(slots, from);
-        let bits = self.bits;
-        let (low, high) = ((from * bits) as usize, ((to + 1) * bits) as usize);
-        let (first, last) = (low / 64, (high - 1) / 64);
-        let slots_words = &mut slots[..self.bytes_per_block()];
-        let mut word = load_word(slots_words, first * 8);
-        let keep = mask_below((low % 64) as u32);
-        let mut kept = word & keep;
-        let mut range = !keep;
-        for at in first..last {
-            let above = load_word(slots_words, (at + 1) * 8);
-            let moved = word >> bits | above << (64 - bits);
-            store_word(slots_words, at * 8, kept | moved & range);
-            word = above;
-            kept = 0;
-            range = !0;
-        }
-        // The highest word keeps what lies above `to`.
-        let through = mask_through_bit(high - 1);
-        let moved = (word & through) >> bits;
-        store_word(
-            slots_words,
-            last * 8,
-            kept | word & !through | moved & range & through,
-        );
-        self.set(slots, to, carry);
-        out
-    }
-}
-
-/// Bits 0 to `bit % 64`, inclusive.
-#[inline(always)]
-fn mask_through_bit(bit: usize) -> u64 {
-    super::word::mask_through((bit % 64) as u32)
 }
 
 #[cfg(test)]
@@ -264,35 +204,6 @@ mod tests {
                 [0; 8],
                 "set leaves the padding"
             );
-        }
-    }
-
-    #[test]
-    fn shifts_match_a_vector_at_every_width_and_range() {
-        let mut state = 2;
-        for bits in 1..=56 {
-            let packed = Packed::new(bits, 0);
-            for from in 0..64 {
-                for to in from..64 {
-                    let (mut bytes, values) = filled(&packed, &mut state);
-                    bytes[packed.bytes_per_block()..].fill(0xa5);
-                    let before = bytes.clone();
-                    let carry = random(&mut state) & mask_below(bits);
-
-                    let mut up = values.clone();
-                    let expected = up.remove(to);
-                    up.insert(from, carry);
-                    let out = packed.shift_up(&mut bytes, from as u32, to as u32, carry);
-                    assert_eq!(out, expected);
-                    let read: Vec<u64> = (0..64).map(|slot| packed.get(&bytes, slot)).collect();
-                    assert_eq!(read, up, "{bits} bits, {from}..{to}");
-
-                    // Down is the inverse of up.
-                    let back = packed.shift_down(&mut bytes, from as u32, to as u32, out);
-                    assert_eq!(back, carry);
-                    assert_eq!(bytes, before, "{bits} bits, {from}..{to}");
-                }
-            }
         }
     }
 

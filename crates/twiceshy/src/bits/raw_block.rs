@@ -1,14 +1,23 @@
-//! One block of a table, checked once and then read without further checks.
+//! One block of a table, checked once and then read and written without further checks.
+//!
+//! ```text
+//! byte  0                    18                 slots_at              + 8w        + 32
+//!       | header, 18 bytes   | lane (or none)   | 64 slots of w bits  | slack     |
+//! ```
+//!
+//! Slots are read by whole words and shifted by whole vectors, so some bytes behind them
+//! must be there too: the next block, or the table's padding. They never change.
 
 use std::marker::PhantomData;
 
+use super::cpu::{Isa, SLACK};
+use super::mask_below;
 use super::packed::Packed;
 
-/// A header of fixed length, 64 packed slots behind it, and eight readable bytes behind
-/// those. That all of it is there is checked when it is made, so reads need no bounds.
+/// A block to read. That all of it is there is checked when it is made.
 #[derive(Clone, Copy)]
 pub struct RawBlock<'t> {
-    /// Valid for reads of `slots_at + packed.bytes_per_block() + 8` bytes.
+    /// Valid for reads of `slots_at + packed.bytes_per_block() + SLACK` bytes for `'t`.
     start: *const u8,
     /// At least `HEADER`.
     slots_at: usize,
@@ -16,25 +25,55 @@ pub struct RawBlock<'t> {
     bytes: PhantomData<&'t [u8]>,
 }
 
-impl<'t> RawBlock<'t> {
-    /// Bytes at the start of every block that [`word`](Self::word) may read.
-    pub const HEADER: usize = 18;
+/// A block to read and write. That all of it is there is checked when it is made.
+pub struct RawBlockMut<'t> {
+    /// Valid for reads and writes of `slots_at + packed.bytes_per_block() + SLACK` bytes for
+    /// `'t`, and not otherwise used during it.
+    start: *mut u8,
+    /// At least `HEADER`.
+    slots_at: usize,
+    packed: &'t Packed,
+    bytes: PhantomData<&'t mut [u8]>,
+}
 
+/// Bytes at the start of every block that the word methods may touch.
+pub const HEADER: usize = 18;
+
+/// Panics unless a block at byte `at`, and the slack behind it, are inside `len` bytes.
+#[inline(always)]
+fn check(len: usize, at: usize, slots_at: usize, packed: &Packed) {
+    assert!(slots_at >= HEADER, "slots come behind the header");
+    let end = at.checked_add(slots_at + packed.bytes_per_block() + SLACK);
+    assert!(end.is_some_and(|end| end <= len), "a block lies inside its table");
+}
+
+/// # Safety
+/// Eight bytes are readable at `start + at`.
+#[inline(always)]
+unsafe fn load(start: *const u8, at: usize) -> u64 {
+    // SAFETY: the caller's promise; an array of bytes has no alignment.
+    u64::from_le_bytes(unsafe { start.add(at).cast::<[u8; 8]>().read() })
+}
+
+/// # Safety
+/// Eight bytes are writable at `start + at`.
+#[inline(always)]
+unsafe fn store(start: *mut u8, at: usize, word: u64) {
+    // SAFETY: the caller's promise; an array of bytes has no alignment.
+    unsafe { start.add(at).cast::<[u8; 8]>().write(word.to_le_bytes()) };
+}
+
+impl<'t> RawBlock<'t> {
     /// The block at byte `at` of `bytes`, whose slots start `slots_at` bytes further on.
     ///
     /// # Panics
-    /// If the block, with the eight bytes behind it, is not inside `bytes`.
+    /// If the block, with the slack behind it, is not inside `bytes`.
     #[inline(always)]
     #[must_use]
     pub fn new(bytes: &'t [u8], at: usize, slots_at: usize, packed: &'t Packed) -> Self {
-        assert!(slots_at >= Self::HEADER, "slots come behind the header");
-        let end = at.checked_add(slots_at + packed.bytes_per_block() + 8);
-        assert!(
-            end.is_some_and(|end| end <= bytes.len()),
-            "a block lies inside its table"
-        );
+        check(bytes.len(), at, slots_at, packed);
         RawBlock {
-            // SAFETY: `at` is at most `bytes.len()`.
+            // SAFETY: `at` is inside `bytes`, as just checked.
             start: unsafe { bytes.as_ptr().add(at) },
             slots_at,
             packed,
@@ -46,20 +85,17 @@ impl<'t> RawBlock<'t> {
     #[inline(always)]
     #[must_use]
     pub fn word<const AT: usize>(&self) -> u64 {
-        const { assert!(AT + 8 <= Self::HEADER) };
+        const { assert!(AT + 8 <= HEADER) };
         // SAFETY: the header is inside the block.
-        unsafe { self.load(AT) }
+        unsafe { load(self.start, AT) }
     }
 
-    /// The word right behind the header, zero if the slots begin there.
+    /// What stands between header and slots.
     #[inline(always)]
     #[must_use]
-    pub fn lane_word(&self) -> u64 {
-        if self.slots_at < Self::HEADER + 8 {
-            return 0;
-        }
-        // SAFETY: as just checked, there are eight bytes between header and slots.
-        unsafe { self.load(Self::HEADER) }
+    pub fn lane(&self) -> &'t [u8] {
+        // SAFETY: these bytes are inside the block, and readable for `'t`.
+        unsafe { std::slice::from_raw_parts(self.start.add(HEADER), self.slots_at - HEADER) }
     }
 
     /// The window that starts at `slot & 63`; see [`Packed`].
@@ -67,12 +103,12 @@ impl<'t> RawBlock<'t> {
     #[must_use]
     pub fn window(&self, slot: u32) -> u64 {
         let bit = (slot & 63) as usize * self.packed.bits() as usize;
-        // SAFETY: the slot is one of 64, so it starts before `bytes_per_block`, and eight
+        // SAFETY: the slot is one of 64, so it starts before `bytes_per_block`, and SLACK
         // more bytes are readable behind the block.
-        unsafe { self.load(self.slots_at + bit / 8) >> (bit % 8) }
+        unsafe { load(self.start, self.slots_at + bit / 8) >> (bit % 8) }
     }
 
-    /// Asks for the cache line where `slot` is, before it is known to be needed. Does
+    /// Asks for the cache line where `slot & 63` is, before it is known to be needed. Does
     /// nothing where there is no such instruction.
     #[inline(always)]
     pub fn prefetch_slot(&self, slot: u32) {
@@ -89,37 +125,219 @@ impl<'t> RawBlock<'t> {
         #[cfg(not(all(target_arch = "x86_64", not(twiceshy_portable))))]
         let _ = bit;
     }
+}
 
-    /// # Safety
-    /// `at` is at most `slots_at + packed.bytes_per_block()`.
+impl<'t> RawBlockMut<'t> {
+    /// The block at byte `at` of `bytes`, whose slots start `slots_at` bytes further on.
+    ///
+    /// # Panics
+    /// If the block, with the slack behind it, is not inside `bytes`.
     #[inline(always)]
-    unsafe fn load(&self, at: usize) -> u64 {
-        // SAFETY: eight bytes are readable from every such `at`, by the check in `new`.
-        // The read is unaligned, of plain bytes.
-        u64::from_le_bytes(unsafe { self.start.add(at).cast::<[u8; 8]>().read() })
+    #[must_use]
+    pub fn new(bytes: &'t mut [u8], at: usize, slots_at: usize, packed: &'t Packed) -> Self {
+        check(bytes.len(), at, slots_at, packed);
+        RawBlockMut {
+            // SAFETY: `at` is inside `bytes`, as just checked.
+            start: unsafe { bytes.as_mut_ptr().add(at) },
+            slots_at,
+            packed,
+            bytes: PhantomData,
+        }
+    }
+
+    /// The same block, to read.
+    #[inline(always)]
+    #[must_use]
+    pub fn as_ref(&self) -> RawBlock<'_> {
+        RawBlock {
+            start: self.start,
+            slots_at: self.slots_at,
+            packed: self.packed,
+            bytes: PhantomData,
+        }
+    }
+
+    /// The packing of the slots.
+    #[inline(always)]
+    #[must_use]
+    pub fn packed(&self) -> &'t Packed {
+        self.packed
+    }
+
+    /// Writes the eight bytes at `AT` of the header.
+    #[inline(always)]
+    pub fn set_word<const AT: usize>(&mut self, word: u64) {
+        const { assert!(AT + 8 <= HEADER) };
+        // SAFETY: the header is inside the block.
+        unsafe { store(self.start, AT, word) };
+    }
+
+    /// Writes the two bytes at `AT` of the header.
+    #[inline(always)]
+    pub fn set_half_word<const AT: usize>(&mut self, half: u16) {
+        const { assert!(AT + 2 <= HEADER) };
+        // SAFETY: the header is inside the block.
+        unsafe { self.start.add(AT).cast::<[u8; 2]>().write(half.to_le_bytes()) };
+    }
+
+    /// What stands between header and slots.
+    #[inline(always)]
+    #[must_use]
+    pub fn lane(&mut self) -> &mut [u8] {
+        // SAFETY: these bytes are inside the block, and are borrowed with `self`.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(HEADER), self.slots_at - HEADER) }
+    }
+
+    /// Moves slots `from..to` up by one, puts `carry` into `from`, and gives what was in
+    /// `to`. Both are below 64.
+    #[inline(always)]
+    pub fn shift_up<I: Isa>(&mut self, from: u32, to: u32, carry: u64) -> u64 {
+        let (from, to) = (from & 63, to & 63);
+        let bits = self.packed.bits();
+        let out = self.as_ref().window(to) & mask_below(bits);
+        // SAFETY: 64 slots are as many words as a slot has bits; before them is the header,
+        // behind them the slack.
+        unsafe {
+            let words = self.start.add(self.slots_at);
+            I::shift_words_up(words, bits, bits, from * bits, (to + 1) * bits);
+        }
+        self.set_slot(from, carry);
+        out
+    }
+
+    /// Moves slots `from + 1..=to` down by one, puts `carry` into `to`, and gives what was
+    /// in `from`. Both are below 64.
+    #[inline(always)]
+    pub fn shift_down<I: Isa>(&mut self, from: u32, to: u32, carry: u64) -> u64 {
+        let (from, to) = (from & 63, to & 63);
+        let bits = self.packed.bits();
+        let out = self.as_ref().window(from) & mask_below(bits);
+        // SAFETY: as in `shift_up`.
+        unsafe {
+            let words = self.start.add(self.slots_at);
+            I::shift_words_down(words, bits, bits, from * bits, (to + 1) * bits);
+        }
+        self.set_slot(to, carry);
+        out
+    }
+
+    /// Writes `slot & 63`.
+    #[inline(always)]
+    pub fn set_slot(&mut self, slot: u32, value: u64) {
+        let bit = (slot & 63) as usize * self.packed.bits() as usize;
+        let at = self.slots_at + bit / 8;
+        let mask = mask_below(self.packed.bits());
+        // SAFETY: as in `RawBlock::window`; these eight bytes are writable as well.
+        unsafe {
+            let word = load(self.start, at) & !(mask << (bit % 8));
+            store(self.start, at, word | (value & mask) << (bit % 8));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::{Cpu, Operation, load_word};
+
+    fn for_each_block(mut test: impl FnMut(&mut [u8], usize, usize, &Packed)) {
+        for bits in 1..=56 {
+            let packed = Packed::new(bits, 0);
+            for slots_at in [18, 25, 26] {
+                let stride = slots_at + packed.bytes_per_block();
+                for at in [0, stride, 2 * stride] {
+                    let bytes = (0..3 * stride + SLACK).map(|i| (i * i + 7) as u8);
+                    test(&mut bytes.collect::<Vec<_>>(), at, slots_at, &packed);
+                }
+            }
+        }
+    }
 
     #[test]
     fn reads_what_the_checked_loads_read() {
+        for_each_block(|bytes, at, slots_at, packed| {
+            let block = RawBlock::new(bytes, at, slots_at, packed);
+            assert_eq!(block.word::<2>(), load_word(bytes, at + 2));
+            assert_eq!(block.word::<10>(), load_word(bytes, at + 10));
+            assert_eq!(block.lane(), &bytes[at + 18..at + slots_at]);
+            for slot in 0..64 {
+                block.prefetch_slot(slot);
+                let expected = packed.window(&bytes[at + slots_at..], slot);
+                assert_eq!(block.window(slot), expected);
+            }
+        });
+    }
+
+    #[test]
+    fn writes_what_the_checked_stores_write() {
+        for_each_block(|bytes, at, slots_at, packed| {
+            let mut expected = bytes.to_vec();
+            super::super::store_word(&mut expected, at + 2, 77);
+            expected[at] = 3;
+            expected[at + 1] = 1;
+            expected[at + 18..at + slots_at].fill(9);
+            let mut block = RawBlockMut::new(bytes, at, slots_at, packed);
+            block.set_word::<2>(77);
+            block.set_half_word::<0>(0x0103);
+            block.lane().fill(9);
+            for slot in 0..64 {
+                let value = u64::from(slot) * 0x0123_4567_89ab & mask_below(packed.bits());
+                block.set_slot(slot, value);
+                packed.set(&mut expected[at + slots_at..], slot, value);
+            }
+            assert_eq!(bytes, expected);
+        });
+    }
+
+    struct Shift<'t> {
+        bytes: &'t mut [u8],
+        packed: &'t Packed,
+        range: (u32, u32),
+        carry: u64,
+        up: bool,
+    }
+
+    impl Operation for Shift<'_> {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> u64 {
+            let mut block = RawBlockMut::new(self.bytes, 0, HEADER, self.packed);
+            let (from, to) = self.range;
+            if self.up {
+                block.shift_up::<I>(from, to, self.carry)
+            } else {
+                block.shift_down::<I>(from, to, self.carry)
+            }
+        }
+    }
+
+    #[test]
+    fn shifts_match_a_vector_at_every_width_and_range() {
         for bits in 1..=56 {
             let packed = Packed::new(bits, 0);
-            for slots_at in [18, 26] {
-                let stride = slots_at + packed.bytes_per_block();
-                let bytes: Vec<u8> = (0..3 * stride + 8).map(|i| (i * i + 7) as u8).collect();
-                for at in [0, stride, 2 * stride] {
-                    let block = RawBlock::new(&bytes, at, slots_at, &packed);
-                    assert_eq!(block.word::<2>(), super::super::load_word(&bytes, at + 2));
-                    let lane = super::super::load_word(&bytes, at + 18);
-                    assert_eq!(block.lane_word(), if slots_at == 26 { lane } else { 0 });
-                    for slot in 0..64 {
-                        let expected = packed.window(&bytes[at + slots_at..], slot);
-                        assert_eq!(block.window(slot), expected);
-                        block.prefetch_slot(slot);
+            let len = HEADER + packed.bytes_per_block() + SLACK;
+            let before: Vec<u8> = (0..len).map(|i| (i * i * 31 + i * 7) as u8).collect();
+            let read = |bytes: &[u8]| -> Vec<u64> {
+                (0..64).map(|slot| packed.get(&bytes[HEADER..], slot)).collect()
+            };
+            for from in 0..64_usize {
+                for to in from..64_usize {
+                    for cpu in [Cpu::portable(), Cpu::detect()] {
+                        let mut bytes = before.clone();
+                        let mut shift = |bytes: &mut Vec<u8>, up, carry| {
+                            let range = (from as u32, to as u32);
+                            cpu.run(Shift { bytes, packed: &packed, range, carry, up })
+                        };
+                        let carry = (from * 64 + to) as u64 & mask_below(bits);
+                        let mut slots = read(&before);
+                        let pushed = slots.remove(to);
+                        slots.insert(from, carry);
+                        assert_eq!(shift(&mut bytes, true, carry), pushed);
+                        assert_eq!(read(&bytes), slots, "{bits} bits, {from}..{to}");
+                        // Down is the inverse of up, and nothing else has changed.
+                        assert_eq!(shift(&mut bytes, false, pushed), carry);
+                        assert_eq!(bytes, before, "{bits} bits, {from}..{to}");
                     }
                 }
             }
@@ -130,7 +348,7 @@ mod tests {
     #[should_panic(expected = "a block lies inside its table")]
     fn a_block_that_is_cut_off_is_refused() {
         let packed = Packed::new(9, 0);
-        let bytes = vec![0; 18 + 72 + 8];
+        let bytes = vec![0; 18 + 72 + SLACK];
         let _ = RawBlock::new(&bytes, 1, 18, &packed);
     }
 }

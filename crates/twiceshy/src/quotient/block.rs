@@ -14,19 +14,18 @@
 
 use super::sidecar::Sidecar;
 use crate::bits::{
-    Isa, Packed, RawBlock, load_word, mask_through, rank_through, shift_bits_down, shift_bits_up,
-    store_word,
+    HEADER, Isa, Packed, RawBlock, RawBlockMut, mask_below, mask_through, rank_through,
+    shift_bits_down, shift_bits_up,
 };
 
 const OFFSET: usize = 0;
 const OCCUPIEDS: usize = 2;
 const RUNENDS: usize = 10;
-const LANE: usize = RawBlock::HEADER;
 
 /// Where the slots of a block start.
 #[inline(always)]
 pub(super) const fn slots_at<S: Sidecar>() -> usize {
-    LANE + S::BYTES
+    HEADER + S::BYTES
 }
 
 /// Bytes of a block.
@@ -57,31 +56,10 @@ pub(super) struct LocalRun {
 }
 
 impl Header {
-    /// Reads the header of the block at the start of `block`.
+    /// Reads the header of a block.
     #[inline(always)]
-    pub(super) fn read<S: Sidecar>(block: &[u8]) -> Self {
-        let bytes: &[u8; LANE] = block.first_chunk().expect("a block starts with its header");
-        let marked = if S::MARKS {
-            S::marked(lane::<S>(block))
-        } else {
-            0
-        };
-        Header {
-            offset: load_word(bytes, OFFSET) as u16,
-            occupieds: load_word(bytes, OCCUPIEDS),
-            ends: load_word(bytes, RUNENDS) & !marked,
-            marked,
-        }
-    }
-
-    /// The same from a block that is checked already.
-    #[inline(always)]
-    pub(super) fn read_raw<S: Sidecar>(block: &RawBlock<'_>) -> Self {
-        let marked = if S::MARKS {
-            S::marked(&block.lane_word().to_le_bytes())
-        } else {
-            0
-        };
+    pub(super) fn read<S: Sidecar>(block: &RawBlock<'_>) -> Self {
+        let marked = if S::MARKS { S::marked(block.lane()) } else { 0 };
         Header {
             offset: block.word::<OFFSET>() as u16,
             occupieds: block.word::<OCCUPIEDS>(),
@@ -115,6 +93,13 @@ impl Header {
     pub(super) fn any_marked(&self, start: u32, length: u32) -> bool {
         let end = start + length;
         length != 0 && (end > 63 || self.marked & mask_through(end & 63) & !0 << (start & 63) != 0)
+    }
+
+    /// Has any of the quotients `first..=last` a run? `last` is below 64 and at least
+    /// `first - 1`.
+    #[inline(always)]
+    pub(super) fn any_occupied(&self, first: u32, last: u32) -> bool {
+        (self.occupieds & mask_through(last)) >> 1 >> (first - 1) != 0
     }
 
     /// The rank of quotient `i` (how many runs of this block begin at or before it), the
@@ -153,84 +138,78 @@ impl Header {
         Some((start, length))
     }
 
+    /// The first slot at or after `from` before which the runs of all lower quotients (of
+    /// its own, too, if `OWN`) have ended; `None` if there is none in this block. `from` is
+    /// at least the block's offset and below 64.
+    #[inline(always)]
+    pub(super) fn first_settled<I: Isa, S: Sidecar, const OWN: bool>(
+        &self,
+        from: u32,
+    ) -> Option<u32> {
+        let opened = if OWN { self.occupieds } else { self.occupieds << 1 };
+        I::first_settled(opened, self.last_slots::<S>(), from)
+    }
+
+    /// The last slots of this block's own runs, marked tails included. A tail that goes on
+    /// in the next block has none.
+    #[inline(always)]
+    fn last_slots<S: Sidecar>(&self) -> u64 {
+        let ends = self.own_ends();
+        if !S::MARKS {
+            return ends;
+        }
+        // Adding the first slot of a tail to the marked slots carries through the tail to
+        // the slot behind it.
+        let tails = ends << 1 & self.marked;
+        let behind = self.marked.wrapping_add(tails) & !self.marked;
+        ends & !(self.marked >> 1) | behind >> 1
+    }
+
     /// The run of quotient `i` of this block; for a quotient without a run, the empty
     /// range where it would start. `None` if that is not wholly inside the block.
     #[inline(always)]
     pub(super) fn run<I: Isa, S: Sidecar>(&self, i: u32) -> Option<LocalRun> {
-        let occupied = self.occupieds >> i & 1 == 1;
+        let occupied = ((self.occupieds << (63 - i)) as i64 >> 63) as u32;
         let (rank, ends, bit) = self.rank_select::<I>(i);
-        let bit = if rank == 0 { 0 } else { bit };
-        if self.offset > 63 || (rank != 0 && bit == 0) {
+        // Without a run up to here (rank 0) there is no end either: at most 63 runs begin
+        // behind `i`, so `rank_select` found none of that number.
+        if bit | u64::from(rank == 0) == 0 || self.offset > 63 {
             return None;
         }
         let home_end = 64 - bit.leading_zeros();
         // A marked tail may go on in the next block.
-        let end = if S::MARKS && home_end < 64 {
-            home_end + self.tail::<S>(home_end)
-        } else {
-            home_end
-        };
-        if S::MARKS && end > 63 {
+        if S::MARKS && home_end > 63 {
             return None;
         }
-        let place = end.max(u32::from(self.offset)).max(i);
-        let start = if occupied {
-            self.start_of_run::<S>(ends, bit, i)
-        } else {
-            place
-        };
-        if start > 63 {
+        let end = home_end + self.tail::<S>(home_end);
+        // The end of an occupied quotient's run is behind its home and the offset anyway.
+        let end = end.max(u32::from(self.offset)).max(i);
+        let start = self.start_of_run::<S>(ends, bit, i);
+        let start = end ^ (end ^ start) & occupied;
+        if start > 63 || (S::MARKS && end > 63) {
             return None;
         }
         Some(LocalRun {
-            occupied,
+            occupied: occupied != 0,
             start,
-            home_end: if occupied { home_end } else { place },
-            end: if occupied { end } else { place },
+            home_end: end ^ (end ^ home_end) & occupied,
+            end,
         })
     }
 }
 
+/// Clears the runend bits that are set in `ends`.
 #[inline(always)]
-pub(super) fn lane<S: Sidecar>(block: &[u8]) -> &[u8] {
-    &block[LANE..LANE + S::BYTES]
+pub(super) fn clear_runends(block: &mut RawBlockMut<'_>, ends: u64) {
+    let word = stored_runends(&block.as_ref());
+    block.set_word::<RUNENDS>(word & !ends);
 }
 
+/// Sets the runend bits that are set in `ends`.
 #[inline(always)]
-pub(super) fn slots<S: Sidecar>(block: &[u8]) -> &[u8] {
-    &block[slots_at::<S>()..]
-}
-
-#[inline(always)]
-pub(super) fn slots_mut<S: Sidecar>(block: &mut [u8]) -> &mut [u8] {
-    &mut block[slots_at::<S>()..]
-}
-
-#[inline(always)]
-pub(super) fn set_offset(block: &mut [u8], offset: u16) {
-    block[OFFSET..OFFSET + 2].copy_from_slice(&offset.to_le_bytes());
-}
-
-/// The runend bits as stored: those of marked slots too.
-#[inline(always)]
-pub(super) fn stored_runends(block: &[u8]) -> u64 {
-    load_word(block, RUNENDS)
-}
-
-#[inline(always)]
-pub(super) fn set_occupied(block: &mut [u8], i: u32, occupied: bool) {
-    set_bit(block, OCCUPIEDS, i, occupied);
-}
-
-#[inline(always)]
-pub(super) fn set_runend(block: &mut [u8], slot: u32, runend: bool) {
-    set_bit(block, RUNENDS, slot, runend);
-}
-
-#[inline(always)]
-fn set_bit(block: &mut [u8], at: usize, bit: u32, value: bool) {
-    let word = load_word(block, at) & !(1 << bit) | u64::from(value) << bit;
-    store_word(block, at, word);
+pub(super) fn add_runends(block: &mut RawBlockMut<'_>, ends: u64) {
+    let word = stored_runends(&block.as_ref());
+    block.set_word::<RUNENDS>(word | ends);
 }
 
 /// All that a slot holds: what travels when it is shifted.
@@ -246,51 +225,76 @@ pub struct Slot<T> {
 
 /// Reads one slot.
 #[inline(always)]
-pub(super) fn get<S: Sidecar>(block: &[u8], packed: &Packed, slot: u32) -> Slot<S::Item> {
+pub(super) fn get<S: Sidecar>(block: &RawBlock<'_>, packed: &Packed, slot: u32) -> Slot<S::Item> {
     Slot {
-        value: packed.get(slots::<S>(block), slot),
+        value: block.window(slot) & mask_below(packed.bits()),
         runend: stored_runends(block) >> slot & 1 == 1,
-        item: S::get(lane::<S>(block), slot),
+        item: S::get(block.lane(), slot),
     }
+}
+
+/// The runend bits as stored: those of marked slots too.
+#[inline(always)]
+pub(super) fn stored_runends(block: &RawBlock<'_>) -> u64 {
+    block.word::<RUNENDS>()
+}
+
+#[inline(always)]
+pub(super) fn set_offset(block: &mut RawBlockMut<'_>, offset: u16) {
+    block.set_half_word::<OFFSET>(offset);
+}
+
+#[inline(always)]
+pub(super) fn set_occupied(block: &mut RawBlockMut<'_>, i: u32, occupied: bool) {
+    let word = block.as_ref().word::<OCCUPIEDS>();
+    block.set_word::<OCCUPIEDS>(word & !(1 << i) | u64::from(occupied) << i);
+}
+
+#[inline(always)]
+pub(super) fn set_runend(block: &mut RawBlockMut<'_>, slot: u32, runend: bool) {
+    let word = stored_runends(&block.as_ref());
+    block.set_word::<RUNENDS>(word & !(1 << slot) | u64::from(runend) << slot);
+}
+
+/// Fills an empty slot.
+#[inline(always)]
+pub(super) fn put<S: Sidecar>(block: &mut RawBlockMut<'_>, slot: u32, content: Slot<S::Item>) {
+    add_runends(block, u64::from(content.runend) << slot);
+    let _empty = S::shift_up(block.lane(), slot, slot, content.item);
+    block.set_slot(slot, content.value);
 }
 
 /// Moves slots `from..to` up by one, puts `carry` into `from`, and gives what was in `to`.
 #[inline(always)]
-pub(super) fn shift_up<S: Sidecar>(
-    block: &mut [u8],
-    packed: &Packed,
+pub(super) fn shift_up<I: Isa, S: Sidecar>(
+    block: &mut RawBlockMut<'_>,
     from: u32,
     to: u32,
     carry: Slot<S::Item>,
 ) -> Slot<S::Item> {
-    let (runends, runend) = shift_bits_up(stored_runends(block), from, to, carry.runend);
-    store_word(block, RUNENDS, runends);
-    let item = S::shift_up(&mut block[LANE..LANE + S::BYTES], from, to, carry.item);
-    let value = packed.shift_up(slots_mut::<S>(block), from, to, carry.value);
+    let (runends, runend) = shift_bits_up(stored_runends(&block.as_ref()), from, to, carry.runend);
+    block.set_word::<RUNENDS>(runends);
     Slot {
-        value,
+        value: block.shift_up::<I>(from, to, carry.value),
         runend,
-        item,
+        item: S::shift_up(block.lane(), from, to, carry.item),
     }
 }
 
 /// Moves slots `from + 1..=to` down by one, puts `carry` into `to`, and gives what was in
 /// `from`.
 #[inline(always)]
-pub(super) fn shift_down<S: Sidecar>(
-    block: &mut [u8],
-    packed: &Packed,
+pub(super) fn shift_down<I: Isa, S: Sidecar>(
+    block: &mut RawBlockMut<'_>,
     from: u32,
     to: u32,
     carry: Slot<S::Item>,
 ) -> Slot<S::Item> {
-    let (runends, runend) = shift_bits_down(stored_runends(block), from, to, carry.runend);
-    store_word(block, RUNENDS, runends);
-    let item = S::shift_down(&mut block[LANE..LANE + S::BYTES], from, to, carry.item);
-    let value = packed.shift_down(slots_mut::<S>(block), from, to, carry.value);
+    let (runends, runend) = shift_bits_down(stored_runends(&block.as_ref()), from, to, carry.runend);
+    block.set_word::<RUNENDS>(runends);
     Slot {
-        value,
+        value: block.shift_down::<I>(from, to, carry.value),
         runend,
-        item,
+        item: S::shift_down(block.lane(), from, to, carry.item),
     }
 }

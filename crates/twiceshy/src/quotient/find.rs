@@ -10,7 +10,7 @@
 //! without a branch ([`Header::run`]); what leaves the block takes the long way here.
 
 use super::Fingerprint;
-use super::block::{self, Header};
+use super::block::Header;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
 use crate::bits::Isa;
@@ -41,11 +41,11 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
         scan: impl FnOnce(&Self) -> bool,
     ) -> bool {
         let (block, i) = split(fingerprint.quotient);
-        let block = self.raw_block(block);
+        let block = self.block(block);
         // Where exactly the run is, the header tells; but most likely near its home. Asking
         // for that line now overlaps the two misses.
         block.prefetch_slot(i);
-        let header = Header::read_raw::<S>(&block);
+        let header = Header::read::<S>(&block);
         let Some((start, length)) = header.probe::<I, S>(i) else {
             return scan(self);
         };
@@ -85,11 +85,7 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
         } else {
             start
         };
-        let end = if occupied {
-            self.skip_marked(home_end)
-        } else {
-            start
-        };
+        let end = if occupied { self.skip_marked(home_end) } else { start };
         Run {
             quotient,
             occupied,
@@ -210,44 +206,23 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
         self.first_settled::<I, false>(from)
     }
 
-    /// The first slot at or after `from` before which the runs of all lower quotients
-    /// (of its own, too, if `OWN`) have ended. Jumps from a slot to the end of all runs
-    /// that have begun there, until it meets nothing.
+    /// See [`Header::first_settled`]; goes on from block to block.
     #[inline(always)]
     fn first_settled<I: Isa, const OWN: bool>(&self, from: u64) -> u64 {
         let (mut block, mut i) = split(from);
         while block < self.blocks() {
             let header = self.header(block);
-            let ends = header.own_ends();
-            while i < 64 {
-                let begun = if OWN { !0 >> (63 - i) } else { (1 << i) - 1 };
-                let rank = (header.occupieds & begun).count_ones();
-                let end = if rank == 0 {
-                    u32::from(header.offset).min(64)
-                } else {
-                    let bit = I::select_bit(ends, rank - 1);
-                    if bit == 0 {
-                        break;
-                    }
-                    let end = bit.trailing_zeros() + 1;
-                    // A marked tail may go on in the next block; its offset counts it.
-                    if S::MARKS && end < 64 {
-                        end + header.tail::<S>(end)
-                    } else {
-                        end
-                    }
-                };
-                if end <= i {
-                    return block * 64 + u64::from(i);
+            let offset = self.offset::<I>(block, &header);
+            if offset < 64 {
+                let from = i.max(offset as u32);
+                if let Some(slot) = header.first_settled::<I, S, OWN>(from) {
+                    return block * 64 + u64::from(slot);
                 }
-                i = end;
-            }
-            // Used up to the end of the block, and on to where its runs end.
-            block += 1;
-            if block < self.blocks() {
-                let offset = self.offset::<I>(block, &self.header(block));
-                let next = block * 64 + offset;
-                (block, i) = split(next);
+                block += 1;
+                i = 0;
+            } else {
+                // Full, and the next ones as well.
+                (block, i) = split(block * 64 + offset);
             }
         }
         self.slots
@@ -262,7 +237,7 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
         while at < run.end {
             let (block, i) = split(at);
             let count = u64::from(self.packed.per_window().min(64 - i)).min(run.end - at);
-            let window = self.packed.window(self.slots_of(block), i);
+            let window = self.block(block).window(i);
             let at_most = self.packed.count_at_most(window, pattern, count as u32);
             at += u64::from(at_most);
             if u64::from(at_most) < count {
@@ -270,6 +245,22 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
             }
         }
         at
+    }
+
+    /// Does `run` hold `remainder`? The run has no marked slots.
+    #[inline(always)]
+    pub(crate) fn run_holds(&self, run: &Run, remainder: u64) -> bool {
+        let pattern = self.packed.repeat_compared(remainder);
+        let mut at = run.start;
+        let mut equal = 0;
+        while at < run.end {
+            let (block, i) = split(at);
+            let count = u64::from(self.packed.per_window().min(64 - i)).min(run.end - at);
+            let window = self.block(block).window(i);
+            equal |= self.packed.equal(window, pattern, count as u32);
+            at += count;
+        }
+        equal != 0
     }
 
     /// The first slot of `run` that holds `value`. The run is sorted and has no marked

@@ -74,25 +74,50 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
         if empty >= self.slots {
             return Err(self.full());
         }
-        let (mut block, mut from) = split(at);
+        let (block, from) = split(at);
         let (last, to) = split(empty);
-        let mut carry = slot;
-        let packed = self.packed;
-        while block < last {
-            carry = block::shift_up::<S>(self.block_mut(block), &packed, from, 63, carry);
-            block += 1;
-            from = 0;
-        }
-        let _empty = block::shift_up::<S>(self.block_mut(last), &packed, from, to, carry);
-        debug_assert_eq!(_empty, Slot::default(), "an empty slot is all zero");
-        for block in run.quotient / 64 + 1..=last {
-            let offset = self.header(block).offset;
-            if offset < S::MAX_OFFSET {
-                block::set_offset(self.block_mut(block), offset + 1);
-            }
+        // Blocks between the quotient's and the slot's hold nothing that moves, but the
+        // run reaches across their start.
+        self.raise_offsets(run.quotient / 64 + 1, block);
+        if block == last {
+            let _empty = block::shift_up::<I, S>(&mut self.block_mut(block), from, to, slot);
+            debug_assert_eq!(_empty, Slot::default(), "an empty slot is all zero");
+        } else {
+            let carry = block::shift_up::<I, S>(&mut self.block_mut(block), from, 63, slot);
+            self.shift_up_from::<I>(block + 1, empty, carry);
         }
         self.used += 1;
         Ok(())
+    }
+
+    /// Moves the slots from the start of `block` up to `empty` by one and puts `carry`, the
+    /// slot pushed out of the block before, in front. Mends the offsets of these blocks.
+    #[inline(always)]
+    pub(super) fn shift_up_from<I: Isa>(
+        &mut self,
+        mut block: u64,
+        empty: u64,
+        mut carry: Slot<S::Item>,
+    ) {
+        let (last, to) = split(empty);
+        self.raise_offsets(block, last);
+        while block < last {
+            carry = block::shift_up::<I, S>(&mut self.block_mut(block), 0, 63, carry);
+            block += 1;
+        }
+        let _empty = block::shift_up::<I, S>(&mut self.block_mut(last), 0, to, carry);
+        debug_assert_eq!(_empty, Slot::default(), "an empty slot is all zero");
+    }
+
+    /// Adds one to the offsets of the blocks `first..=last`.
+    #[inline(always)]
+    fn raise_offsets(&mut self, first: u64, last: u64) {
+        for block in first..=last {
+            let offset = self.header(block).offset;
+            if offset < S::MAX_OFFSET {
+                block::set_offset(&mut self.block_mut(block), offset + 1);
+            }
+        }
     }
 
     /// Takes one slot out of a run. An unmarked slot must have no marked ones behind it.
@@ -102,24 +127,38 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
         debug_assert!(at + 1 == self.skip_marked(at + 1) || S::is_mark(self.slot(at).item));
         let was_runend = at + 1 == run.home_end;
         let unmoved = self.first_unmoved::<I>(run.end);
-        let (first, from) = split(at);
-        let (mut block, mut to) = split(unmoved - 1);
-        let mut carry = Slot::default();
-        let packed = self.packed;
-        while block > first {
-            carry = block::shift_down::<S>(self.block_mut(block), &packed, 0, to, carry);
-            block -= 1;
-            to = 63;
+        let (block, from) = split(at);
+        let (last, to) = split(unmoved - 1);
+        let home = run.quotient / 64;
+        if block == last {
+            let mut bytes = self.block_mut(block);
+            let _closed = block::shift_down::<I, S>(&mut bytes, from, to, Slot::default());
+        } else {
+            let carry = self.shift_down_from::<I>(block + 1, unmoved);
+            let _closed = block::shift_down::<I, S>(&mut self.block_mut(block), from, 63, carry);
         }
-        let _closed = block::shift_down::<S>(self.block_mut(first), &packed, from, to, carry);
         if was_runend {
             match self.home_before(run, at) {
                 Some(home) => self.set_runend(home, true),
                 None => self.set_occupied(run.quotient, false),
             }
         }
-        self.lower_offsets::<I>(run.quotient / 64 + 1, (unmoved - 1) / 64);
+        self.lower_offsets::<I>(home + 1, last);
         self.used -= 1;
+    }
+
+    /// Moves the slots from the start of block `first` up to `unmoved`, at least one, down by
+    /// one, and gives the slot that goes to the block before.
+    #[inline(always)]
+    pub(super) fn shift_down_from<I: Isa>(&mut self, first: u64, unmoved: u64) -> Slot<S::Item> {
+        let (mut block, mut to) = split(unmoved - 1);
+        let mut carry = Slot::default();
+        while block > first {
+            carry = block::shift_down::<I, S>(&mut self.block_mut(block), 0, to, carry);
+            block -= 1;
+            to = 63;
+        }
+        block::shift_down::<I, S>(&mut self.block_mut(first), 0, to, carry)
     }
 
     /// The last unmarked slot of a run before `at`.
@@ -131,9 +170,10 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
     }
 
     /// Takes one off the offsets of the blocks `first..=last`. Those too long to be stored
-    /// are found afresh, the first by walking back and the others by going on from it.
+    /// are found afresh, the first by walking back and the others by going on from it, so
+    /// all runs must be in order again.
     #[inline(always)]
-    fn lower_offsets<I: Isa>(&mut self, first: u64, last: u64) {
+    pub(super) fn lower_offsets<I: Isa>(&mut self, first: u64, last: u64) {
         let mut long_end = None;
         for block in first..=last {
             let header = self.header(block);
@@ -148,7 +188,7 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
                 long_end = Some(end);
                 (end - block * 64).min(u64::from(S::MAX_OFFSET)) as u16
             };
-            block::set_offset(self.block_mut(block), offset);
+            block::set_offset(&mut self.block_mut(block), offset);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::block::{self, Header, Slot};
 use super::sidecar::Sidecar;
-use crate::bits::{Cpu, Packed, RawBlock};
+use crate::bits::{Cpu, Packed, RawBlock, RawBlockMut, SLACK};
 use crate::error::Error;
 use crate::mem::{HugePages, Memory};
 
@@ -45,8 +45,8 @@ pub fn spare_slots(quotients: u64) -> u64 {
     4 * (quotients.isqrt() + 1) + 64
 }
 
-/// Whole words are read and written at the last slot too.
-const PADDING: usize = 8;
+/// Whole vectors are read and written at the last slots too.
+const PADDING: usize = SLACK;
 
 impl<S: Sidecar> Table<S> {
     /// An empty table.
@@ -108,6 +108,7 @@ impl<S: Sidecar> Table<S> {
     pub fn try_clone(&self) -> Result<Self, Error> {
         Ok(Table {
             memory: self.memory.try_clone()?,
+            packed: self.packed.clone(),
             ..*self
         })
     }
@@ -174,33 +175,16 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
         self.memory.as_ref().len() as u64
     }
 
-    /// The bytes from the start of a block to the end of the table.
+    /// A block, to read.
     #[inline(always)]
-    pub(super) fn block(&self, block: u64) -> &[u8] {
-        &self.memory.as_ref()[block as usize * self.stride..]
-    }
-
-    /// A block whose reads need no further checks.
-    #[inline(always)]
-    pub(super) fn raw_block(&self, block: u64) -> RawBlock<'_> {
+    pub(super) fn block(&self, block: u64) -> RawBlock<'_> {
         let at = block as usize * self.stride;
-        RawBlock::new(
-            self.memory.as_ref(),
-            at,
-            block::slots_at::<S>(),
-            &self.packed,
-        )
+        RawBlock::new(self.memory.as_ref(), at, block::slots_at::<S>(), &self.packed)
     }
 
     #[inline(always)]
     pub(super) fn header(&self, block: u64) -> Header {
-        Header::read::<S>(self.block(block))
-    }
-
-    /// The packed slots of a block, and what follows them.
-    #[inline(always)]
-    pub(super) fn slots_of(&self, block: u64) -> &[u8] {
-        block::slots::<S>(self.block(block))
+        Header::read::<S>(&self.block(block))
     }
 
     /// Has this quotient a run?
@@ -216,34 +200,35 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
     #[must_use]
     pub fn slot(&self, slot: u64) -> Slot<S::Item> {
         let (block, i) = split(slot);
-        block::get::<S>(self.block(block), &self.packed, i)
+        block::get::<S>(&self.block(block), &self.packed, i)
     }
 }
 
 impl<S: Sidecar, M: AsMut<[u8]>> Table<S, M> {
+    /// A block, to write.
     #[inline(always)]
-    pub(super) fn block_mut(&mut self, block: u64) -> &mut [u8] {
-        &mut self.memory.as_mut()[block as usize * self.stride..]
+    pub(super) fn block_mut(&mut self, block: u64) -> RawBlockMut<'_> {
+        let at = block as usize * self.stride;
+        RawBlockMut::new(self.memory.as_mut(), at, block::slots_at::<S>(), &self.packed)
     }
 
     #[inline(always)]
     pub(super) fn set_occupied(&mut self, quotient: u64, occupied: bool) {
         let (block, i) = split(quotient);
-        block::set_occupied(self.block_mut(block), i, occupied);
+        block::set_occupied(&mut self.block_mut(block), i, occupied);
     }
 
     #[inline(always)]
     pub(super) fn set_runend(&mut self, slot: u64, runend: bool) {
         let (block, i) = split(slot);
-        block::set_runend(self.block_mut(block), i, runend);
+        block::set_runend(&mut self.block_mut(block), i, runend);
     }
 
     /// Overwrites the packed bits of a slot; nothing moves.
     #[inline(always)]
     pub(crate) fn set_value(&mut self, slot: u64, value: u64) {
         let (block, i) = split(slot);
-        let packed = self.packed;
-        packed.set(block::slots_mut::<S>(self.block_mut(block)), i, value);
+        self.block_mut(block).set_slot(i, value);
     }
 }
 

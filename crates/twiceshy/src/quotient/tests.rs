@@ -1,1 +1,758 @@
+//! The engine against a model: a list of runs, each a list of fingerprints, each a home
+//! slot and the marked slots behind it.
+//!
+//! Everything is done twice, with the portable instructions and with those of this
+//! machine, and must come out the same to the byte. Sidecars with a low `MAX_OFFSET` make
+//! the long walks of large tables happen in small ones.
 
+use super::insert::Short;
+use super::*;
+use crate::bits::{Cpu, Isa, Operation, Portable, mask_below};
+use crate::error::Error;
+use crate::hash::{GOLDEN, mix};
+use crate::mem::HugePages;
+use crate::traits::Removed;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(GOLDEN);
+        mix(self.0)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.word() % end
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// The sidecar of all tests: marks or none, a byte beside each slot or none, and the
+/// highest offset to store.
+struct Lane<const MARKED: bool, const TAGGED: bool, const MAX: u16 = { u16::MAX }>;
+
+type Tag = (Mark, u8);
+
+impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> Lane<MARKED, TAGGED, MAX> {
+    /// Where the tags start.
+    const TAGS: usize = 8 * MARKED as usize;
+}
+
+impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> Sidecar for Lane<MARKED, TAGGED, MAX> {
+    type Item = Tag;
+    const BYTES: usize = Self::TAGS + 64 * TAGGED as usize;
+    const MARKS: bool = MARKED;
+    const MAX_OFFSET: u16 = MAX;
+
+    fn marked(lane: &[u8]) -> u64 {
+        Marks::marked(lane)
+    }
+
+    fn is_mark(item: Tag) -> bool {
+        Marks::is_mark(item.0)
+    }
+
+    fn get(lane: &[u8], slot: u32) -> Tag {
+        let (marks, tags) = lane.split_at(Self::TAGS);
+        let mark = MARKED.then(|| Marks::get(marks, slot));
+        let tag = TAGGED.then(|| tags[slot as usize]);
+        (mark.unwrap_or_default(), tag.unwrap_or_default())
+    }
+
+    fn shift_up(lane: &mut [u8], from: u32, to: u32, (mut mark, mut tag): Tag) -> Tag {
+        let (marks, tags) = lane.split_at_mut(Self::TAGS);
+        if MARKED {
+            mark = Marks::shift_up(marks, from, to, mark);
+        }
+        if TAGGED {
+            tags[from as usize..=to as usize].rotate_right(1);
+            std::mem::swap(&mut tags[from as usize], &mut tag);
+        }
+        (mark, tag)
+    }
+
+    fn shift_down(lane: &mut [u8], from: u32, to: u32, (mut mark, mut tag): Tag) -> Tag {
+        let (marks, tags) = lane.split_at_mut(Self::TAGS);
+        if MARKED {
+            mark = Marks::shift_down(marks, from, to, mark);
+        }
+        if TAGGED {
+            tags[from as usize..=to as usize].rotate_left(1);
+            std::mem::swap(&mut tags[to as usize], &mut tag);
+        }
+        (mark, tag)
+    }
+}
+
+/// What is generic over [`Lane`].
+trait Made: Sidecar<Item = Tag> {
+    fn item(mark: Mark, random: u64) -> Tag;
+}
+
+impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> Made for Lane<MARKED, TAGGED, MAX> {
+    fn item(mark: Mark, random: u64) -> Tag {
+        (mark, random as u8 * u8::from(TAGGED))
+    }
+}
+
+/// One fingerprint: its home slot and the marked ones behind it. The home slot's runend
+/// bit is not part of it; that of marked slots is.
+#[derive(Clone, Debug)]
+struct Stored {
+    home: (u64, Tag),
+    tail: Vec<Slot<Tag>>,
+}
+
+impl Stored {
+    fn slots(&self) -> u64 {
+        1 + self.tail.len() as u64
+    }
+}
+
+/// The runs of all quotients, most of them empty.
+struct Model {
+    runs: Vec<Vec<Stored>>,
+}
+
+/// Where everything must be.
+struct Layout {
+    slots: Vec<Option<Slot<Tag>>>,
+    runs: Vec<Run>,
+}
+
+impl Model {
+    fn new(quotients: u64) -> Self {
+        let runs = (0..quotients).map(|_| Vec::new()).collect();
+        Model { runs }
+    }
+
+    /// The definition: each run at its home or right behind the one before.
+    fn layout(&self, slots: u64) -> Layout {
+        let mut layout = Layout {
+            slots: vec![None; slots as usize],
+            runs: Vec::new(),
+        };
+        let mut end = 0;
+        for (quotient, stored) in (0..).zip(&self.runs) {
+            let start = u64::max(end, quotient);
+            let (mut at, mut home_end) = (start, start);
+            for (i, fingerprint) in stored.iter().enumerate() {
+                let (value, item) = fingerprint.home;
+                let runend = i + 1 == stored.len();
+                #[rustfmt::skip]
+                let home = Slot { value, runend, item };
+                home_end = at + 1;
+                for &slot in std::iter::once(&home).chain(&fingerprint.tail) {
+                    layout.slots[at as usize] = Some(slot);
+                    at += 1;
+                }
+            }
+            let occupied = !stored.is_empty();
+            if occupied {
+                end = at;
+            }
+            layout.runs.push(Run {
+                quotient,
+                occupied,
+                start,
+                home_end,
+                end: at,
+            });
+        }
+        layout
+    }
+
+    /// The slot of fingerprint `i` of a run, counted from the run's start.
+    fn slot_of(&self, quotient: u64, i: usize) -> u64 {
+        let before = &self.runs[quotient as usize][..i];
+        before.iter().map(Stored::slots).sum()
+    }
+
+    fn used(&self) -> u64 {
+        self.runs.iter().flatten().map(Stored::slots).sum()
+    }
+}
+
+impl Layout {
+    fn first_empty(&self, from: u64) -> u64 {
+        let behind = &self.slots[(from as usize).min(self.slots.len())..];
+        let empty = behind.iter().position(Option::is_none);
+        empty.map_or(self.slots.len() as u64, |more| from + more as u64)
+    }
+
+    fn longest_cluster(&self) -> u64 {
+        let clusters = self.slots.split(Option::is_none);
+        clusters.map(|used| used.len() as u64).max().unwrap_or(0)
+    }
+}
+
+/// A change to a table.
+#[derive(Clone, Copy, Debug)]
+enum Edit {
+    OpenHome { at: u64, value: u64, item: Tag },
+    OpenMarked { at: u64, slot: Slot<Tag> },
+    Close { at: u64 },
+}
+
+struct Apply<'t, S: Made> {
+    table: &'t mut Table<S>,
+    quotient: u64,
+    edit: Edit,
+}
+
+impl<S: Made> Operation for Apply<'_, S> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Result<(), Error> {
+        let run = self.table.run::<I>(self.quotient);
+        match self.edit {
+            Edit::OpenHome { at, value, item } => self.table.open_home::<I>(&run, at, value, item),
+            Edit::OpenMarked { at, slot } => self.table.open_marked::<I>(&run, at, slot),
+            Edit::Close { at } => {
+                self.table.close::<I>(&run, at);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The run of a quotient and the first empty slot behind it.
+struct Look<'t, S: Sidecar> {
+    table: &'t Table<S>,
+    quotient: u64,
+}
+
+impl<S: Sidecar> Operation for Look<'_, S> {
+    type Output = (Run, u64);
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> (Run, u64) {
+        let run = self.table.run::<I>(self.quotient);
+        (run, self.table.first_empty::<I>(run.end))
+    }
+}
+
+struct Ask<'t, S: Sidecar> {
+    table: &'t Table<S>,
+    fingerprint: Fingerprint,
+    answer: bool,
+}
+
+impl<S: Sidecar> Operation for Ask<'_, S> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        self.table.probe::<I>(self.fingerprint, |_| self.answer)
+    }
+}
+
+/// The short ways, as far as they go.
+struct InsertShort<'t, S: Made>(&'t mut Table<S>, u64, u64, Tag);
+
+impl<S: Made> Operation for InsertShort<'_, S> {
+    type Output = Short<Result<(), Error>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        self.0.insert_short::<I>(self.1, self.2, self.3)
+    }
+}
+
+struct RemoveShort<'t, S: Made>(&'t mut Table<S>, Fingerprint);
+
+impl<S: Made> Operation for RemoveShort<'_, S> {
+    type Output = Short<Removed>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        self.0.remove_short::<I>(self.1)
+    }
+}
+
+/// Where quotients come from.
+#[derive(Clone, Copy, Debug)]
+enum Where {
+    Anywhere,
+    OneRun,
+    LastQuotient,
+    Descending,
+    Edges,
+}
+
+const PLACES: [Where; 5] = [
+    Where::Anywhere,
+    Where::OneRun,
+    Where::LastQuotient,
+    Where::Descending,
+    Where::Edges,
+];
+
+/// A table in both ways, and its model.
+struct Game<S: Made> {
+    portable: Table<S>,
+    fast: Table<S>,
+    model: Model,
+    options: TableOptions,
+    random: Random,
+    place: Where,
+    centre: u64,
+    /// Edits, and openings refused.
+    edits: u64,
+    full: u64,
+}
+
+fn options(quotients: u64, slot_bits: u32, ignored_bits: u32) -> TableOptions {
+    TableOptions {
+        quotients,
+        slot_bits,
+        ignored_bits,
+        huge_pages: HugePages::Never,
+    }
+}
+
+fn bytes<S: Sidecar>(table: &Table<S>) -> &[u8] {
+    table.memory.as_ref()
+}
+
+impl<S: Made> Game<S> {
+    fn new(options: TableOptions, place: Where, seed: u64) -> Self {
+        let mut random = Random(seed);
+        Game {
+            portable: Table::new(options).unwrap(),
+            fast: Table::new(options).unwrap(),
+            model: Model::new(options.quotients),
+            options,
+            place,
+            centre: match place {
+                Where::LastQuotient | Where::Descending => options.quotients - 1,
+                _ => random.below(options.quotients),
+            },
+            random,
+            edits: 0,
+            full: 0,
+        }
+    }
+
+    fn quotient(&mut self) -> u64 {
+        let last = self.options.quotients - 1;
+        match self.place {
+            Where::Anywhere => self.random.below(last + 1),
+            // A neighbour now and then, so that something is pushed along.
+            Where::OneRun if self.random.one_in(16) => {
+                (self.centre + self.random.below(3)).min(last)
+            }
+            Where::OneRun | Where::LastQuotient => self.centre,
+            Where::Descending => {
+                let step = self.random.below(3);
+                self.centre = self.centre.checked_sub(step).unwrap_or(last);
+                self.centre
+            }
+            Where::Edges => {
+                let block = self.random.below(last / 64 + 1);
+                (block * 64 + [0, 63][self.random.below(2) as usize]).min(last)
+            }
+        }
+    }
+
+    fn apply(&mut self, quotient: u64, edit: Edit) -> Result<(), Error> {
+        let portable = Apply {
+            table: &mut self.portable,
+            quotient,
+            edit,
+        };
+        let fast = Apply {
+            table: &mut self.fast,
+            quotient,
+            edit,
+        };
+        let result = portable.run::<Portable>();
+        assert_eq!(Cpu::detect().run(fast), result);
+        assert!(bytes(&self.portable) == bytes(&self.fast), "{edit:?}");
+        self.edits += 1;
+        result
+    }
+
+    /// Opens a slot somewhere; says whether there was room.
+    fn open(&mut self) -> bool {
+        let quotient = self.quotient();
+        let layout = self.model.layout(self.portable.slots());
+        let run = layout.runs[quotient as usize];
+        let stored = self.model.runs[quotient as usize].len();
+        let value = self.random.word() & mask_below(self.options.slot_bits);
+        let word = self.random.word();
+        let marked = S::MARKS && stored > 0 && self.random.one_in(2);
+        let i = self.random.below(stored as u64 + u64::from(!marked)) as usize;
+        let home_at = run.start + self.model.slot_of(quotient, i);
+        let before = bytes(&self.portable).to_vec();
+        let result = if marked {
+            let tail = self.model.runs[quotient as usize][i].tail.len() as u64;
+            let behind = self.random.below(tail + 1);
+            let runend = word >> 63 == 1;
+            let item = S::item(Mark::Continues, word);
+            #[rustfmt::skip]
+            let slot = Slot { value, runend, item };
+            let at = home_at + 1 + behind;
+            let result = self.apply(quotient, Edit::OpenMarked { at, slot });
+            if result.is_ok() {
+                let tail = &mut self.model.runs[quotient as usize][i].tail;
+                tail.insert(behind as usize, slot);
+            }
+            result
+        } else {
+            let (at, item) = (home_at, S::item(Mark::Home, word));
+            let result = self.apply(quotient, Edit::OpenHome { at, value, item });
+            if result.is_ok() {
+                let (home, tail) = ((value, item), Vec::new());
+                self.model.runs[quotient as usize].insert(i, Stored { home, tail });
+            }
+            result
+        };
+        let slots = self.portable.slots();
+        let room = layout.first_empty(run.end) < slots;
+        if room {
+            assert_eq!(result, Ok(()));
+        } else {
+            let used = self.model.used();
+            assert_eq!(result, Err(Error::Full { used, slots }));
+            assert!(bytes(&self.portable) == before, "full, but changed");
+            self.full += 1;
+        }
+        room
+    }
+
+    /// Closes a slot somewhere, if any is open.
+    fn close(&mut self) {
+        let occupied: Vec<u64> = (0..self.options.quotients)
+            .filter(|&quotient| !self.model.runs[quotient as usize].is_empty())
+            .collect();
+        if occupied.is_empty() {
+            return;
+        }
+        let quotient = occupied[self.random.below(occupied.len() as u64) as usize];
+        let layout = self.model.layout(self.portable.slots());
+        let start = layout.runs[quotient as usize].start;
+        let stored = self.model.runs[quotient as usize].len() as u64;
+        let i = self.random.below(stored) as usize;
+        let home_at = start + self.model.slot_of(quotient, i);
+        let tail = self.model.runs[quotient as usize][i].tail.len() as u64;
+        let at = if tail > 0 {
+            let behind = self.random.below(tail);
+            let tail = &mut self.model.runs[quotient as usize][i].tail;
+            tail.remove(behind as usize);
+            home_at + 1 + behind
+        } else {
+            self.model.runs[quotient as usize].remove(i);
+            home_at
+        };
+        assert_eq!(self.apply(quotient, Edit::Close { at }), Ok(()));
+    }
+
+    /// What is cheap to check, after every edit.
+    fn check(&self) {
+        assert_eq!(self.portable.used(), self.model.used());
+        assert_eq!(self.fast.used(), self.model.used());
+        if let Err(violation) = self.portable.check_invariants() {
+            panic!("{violation}");
+        }
+    }
+
+    /// Everything.
+    fn check_all(&mut self) {
+        let table = &self.portable;
+        let layout = self.model.layout(table.slots());
+        for (at, expected) in (0..).zip(&layout.slots) {
+            assert_eq!(table.slot(at), expected.unwrap_or_default(), "slot {at}");
+        }
+        for expected in &layout.runs {
+            let quotient = expected.quotient;
+            let first_empty = layout.first_empty(expected.end);
+            let look = Look { table, quotient }.run::<Portable>();
+            assert_eq!(look, (*expected, first_empty));
+            let look = Cpu::detect().run(Look { table, quotient });
+            assert_eq!(look, (*expected, first_empty));
+            assert_eq!(table.is_occupied(quotient), expected.occupied);
+            let stored = &self.model.runs[quotient as usize];
+            let ignored = self.options.ignored_bits;
+            let guess = self.random.word();
+            let some = stored.first().map_or(guess, |first| first.home.0);
+            for value in [guess, some].map(|value| value & mask_below(self.options.slot_bits)) {
+                let remainder = value >> ignored;
+                let answer = stored.iter().any(|one| one.home.0 >> ignored == remainder);
+                let ask = || Ask {
+                    table,
+                    fingerprint: Fingerprint {
+                        quotient,
+                        remainder,
+                    },
+                    answer,
+                };
+                assert_eq!(ask().run::<Portable>(), answer);
+                if guess % 4 == 0 {
+                    self.check_short(quotient, value);
+                }
+                assert_eq!(Cpu::detect().run(ask()), answer);
+            }
+        }
+        let runs = layout.runs.iter().copied().filter(|run| run.occupied);
+        assert!(table.runs().eq(runs));
+        assert_eq!(table.longest_cluster(), layout.longest_cluster());
+        let written = written::<S>(&self.model, self.options).unwrap();
+        assert!(bytes(&written) == bytes(table), "written otherwise");
+        assert_eq!(written.used(), table.used());
+        let copy = table.try_clone().unwrap();
+        assert!(bytes(&copy) == bytes(table) && copy.used() == table.used());
+    }
+
+    /// The short ways do what the long ways do, or nothing.
+    fn check_short(&self, quotient: u64, value: u64) {
+        let table = || self.portable.try_clone().unwrap();
+        let stored = &self.model.runs[quotient as usize];
+        let start = self.model.layout(self.portable.slots()).runs[quotient as usize].start;
+        #[rustfmt::skip]
+        let long_way = |edit| {
+            let mut long = table();
+            let apply = Apply { table: &mut long, quotient, edit };
+            (apply.run::<Portable>(), long)
+        };
+        let check = |short: Table<S>, fast: Table<S>, long: Table<S>| {
+            assert!(bytes(&short) == bytes(&long) && bytes(&fast) == bytes(&long));
+            assert_eq!((short.used(), fast.used()), (long.used(), long.used()));
+        };
+
+        let item = S::item(Mark::Home, value);
+        let (mut short, mut fast, mut long) = (table(), table(), table());
+        let result = InsertShort(&mut short, quotient, value, item).run::<Portable>();
+        let insert = InsertShort(&mut fast, quotient, value, item);
+        assert_eq!(Cpu::detect().run(insert), result);
+        if let Short::Done(result) = result {
+            let at = start + stored.iter().filter(|one| one.home.0 <= value).count() as u64;
+            let expected;
+            (expected, long) = long_way(Edit::OpenHome { at, value, item });
+            assert_eq!(result, expected);
+        }
+        check(short, fast, long);
+
+        let remainder = value >> self.options.ignored_bits;
+        #[rustfmt::skip]
+        let fingerprint = Fingerprint { quotient, remainder };
+        let (mut short, mut fast, mut long) = (table(), table(), table());
+        let result = RemoveShort(&mut short, fingerprint).run::<Portable>();
+        assert_eq!(
+            Cpu::detect().run(RemoveShort(&mut fast, fingerprint)),
+            result
+        );
+        let same = |one: &Stored| one.home.0 >> self.options.ignored_bits == remainder;
+        match (result, stored.iter().rposition(same)) {
+            (Short::Done(Removed::One), Some(i)) => {
+                let at = start + self.model.slot_of(quotient, i);
+                (_, long) = long_way(Edit::Close { at });
+            }
+            (Short::Done(Removed::NotFound), None) | (Short::NotHere, _) => {}
+            (result, found) => panic!("{result:?}, but {found:?}"),
+        }
+        check(short, fast, long);
+    }
+
+    /// Fills up to the brim, churns there, and drains, until `edits` are done.
+    fn play(&mut self, edits: u64) {
+        while self.edits < edits {
+            self.phase(edits, 15, |game| game.full < 3);
+            self.full = self.full.min(1);
+            let until = self.edits + self.random.below(300);
+            self.phase(edits.min(until), 8, |_| true);
+            self.phase(edits, 2, |game| game.model.used() > 0);
+            self.full = 0;
+        }
+        self.check_all();
+    }
+
+    /// Opens slots `opening` times out of 16 and closes slots otherwise.
+    fn phase(&mut self, edits: u64, opening: u64, more: impl Fn(&Self) -> bool) {
+        while self.edits < edits && more(self) {
+            if self.random.below(16) < opening {
+                self.open();
+            } else {
+                self.close();
+            }
+            self.check();
+            if self.random.one_in(48) {
+                self.check_all();
+            }
+        }
+        self.check_all();
+    }
+}
+
+/// The model's content, written in order.
+fn written<S: Made>(model: &Model, options: TableOptions) -> Result<Table<S>, Error> {
+    let mut writer = Writer::new(Table::new(options)?);
+    for (quotient, stored) in (0..).zip(&model.runs) {
+        for fingerprint in stored {
+            let (value, item) = fingerprint.home;
+            writer.push(quotient, value, item)?;
+            for &slot in &fingerprint.tail {
+                writer.push_marked(slot)?;
+            }
+        }
+    }
+    Ok(writer.finish())
+}
+
+/// All places at several geometries.
+fn against_the_model<S: Made>() {
+    let geometries = [
+        (1, 1, 0),
+        (2, 56, 3),
+        (63, 5, 0),
+        (64, 9, 4),
+        (65, 2, 1),
+        (130, 16, 0),
+        (200, 31, 2),
+        (320, 3, 0),
+    ];
+    for (quotients, bits, ignored) in geometries {
+        for place in PLACES {
+            let options = options(quotients, bits, ignored);
+            let mut game = Game::<S>::new(options, place, quotients);
+            game.play(6_000);
+        }
+    }
+}
+
+#[test]
+fn bare_slots_follow_the_model() {
+    against_the_model::<Lane<false, false>>();
+    against_the_model::<Lane<false, true>>();
+}
+
+#[test]
+fn marked_slots_follow_the_model() {
+    against_the_model::<Lane<true, false>>();
+    against_the_model::<Lane<true, true>>();
+}
+
+#[test]
+fn offsets_of_bare_slots_saturate_and_walk_back() {
+    against_the_model::<Lane<false, false, 64>>();
+    against_the_model::<Lane<false, false, 65>>();
+    against_the_model::<Lane<false, true, 100>>();
+}
+
+#[test]
+fn offsets_of_marked_slots_saturate_and_walk_back() {
+    against_the_model::<Lane<true, false, 64>>();
+    against_the_model::<Lane<true, false, 65>>();
+    against_the_model::<Lane<true, true, 100>>();
+}
+
+#[test]
+fn tiny_offsets_of_bare_slots_walk_back() {
+    against_the_model::<Lane<false, false, 1>>();
+    against_the_model::<Lane<false, false, 2>>();
+    against_the_model::<Lane<false, true, 7>>();
+}
+
+#[test]
+fn tiny_offsets_of_marked_slots_walk_back() {
+    against_the_model::<Lane<true, false, 1>>();
+    against_the_model::<Lane<true, false, 2>>();
+    against_the_model::<Lane<true, true, 7>>();
+}
+
+/// All in the last quotient: every slot behind its home, the spare ones, and not one more.
+#[test]
+fn the_last_quotient_fills_every_spare_slot() {
+    fn fill<S: Made>() {
+        for quotients in [1, 64, 65, 200, 257] {
+            let options = options(quotients, 4, 0);
+            let mut game = Game::<S>::new(options, Where::LastQuotient, 1);
+            let mut opened = 0;
+            while game.open() {
+                opened += 1;
+                game.check();
+            }
+            let spare = game.portable.slots() - quotients;
+            assert_eq!(opened, spare + 1);
+            assert!(spare >= 4 * quotients.isqrt() + 64);
+            assert!(!game.open() && !game.open());
+            game.check_all();
+            while game.model.used() > 0 {
+                game.close();
+                game.check();
+            }
+            assert!(bytes(&game.portable).iter().all(|&byte| byte == 0));
+        }
+    }
+    fill::<Lane<false, false>>();
+    fill::<Lane<true, false>>();
+    fill::<Lane<false, false, 64>>();
+    fill::<Lane<true, true, 64>>();
+}
+
+/// Every slot of the table, from the first: all in quotient 0.
+#[test]
+fn the_first_quotient_fills_every_slot() {
+    let mut game = Game::<Lane<false, false>>::new(options(200, 3, 0), Where::LastQuotient, 1);
+    game.centre = 0;
+    while game.open() {
+        game.check();
+    }
+    assert_eq!(game.portable.used(), game.portable.slots());
+    game.check_all();
+}
+
+/// The used slots and what they hold.
+fn content<S: Made>(table: &Table<S>) -> Vec<(Run, Vec<Slot<Tag>>)> {
+    let slots = |run: &Run| (run.start..run.end).map(|at| table.slot(at)).collect();
+    table.runs().map(|run| (run, slots(&run))).collect()
+}
+
+/// Flips every bit of a table; gives how many flips changed nothing but the content.
+fn flip_every_bit<S: Made>(quotients: u64, slots: u64, seed: u64) -> u64 {
+    let mut game = Game::<S>::new(options(quotients, 3, 0), Where::Anywhere, seed);
+    while game.model.used() < slots {
+        game.open();
+    }
+    game.check_all();
+    let mut table = game.portable;
+    let before = content(&table);
+    let mut unnoticed = 0;
+    for bit in 0..8 * table.bytes() as usize {
+        table.memory.as_mut()[bit / 8] ^= 1 << (bit % 8);
+        if table.check_invariants().is_ok() {
+            assert_ne!(content(&table), before, "bit {bit} goes unnoticed");
+            unnoticed += 1;
+        }
+        table.memory.as_mut()[bit / 8] ^= 1 << (bit % 8);
+    }
+    assert_eq!(table.check_invariants(), Ok(()));
+    table.used += 1;
+    assert!(table.check_invariants().is_err());
+    unnoticed
+}
+
+#[test]
+fn no_damaged_bit_goes_unnoticed() {
+    for (quotients, slots) in [(1, 1), (40, 10), (100, 100), (100, 120), (130, 200)] {
+        for seed in 0..3 {
+            // Other remainders make another table that is just as right; any other flip
+            // makes one that is wrong.
+            let remainder_bits = 3 * slots;
+            let bare = flip_every_bit::<Lane<false, false>>(quotients, slots, seed);
+            assert_eq!(bare, remainder_bits);
+            let low = flip_every_bit::<Lane<false, false, 64>>(quotients, slots, seed);
+            assert_eq!(low, remainder_bits);
+            // With marks, other divisions of a run into fingerprints are right as well.
+            let marked = flip_every_bit::<Lane<true, false>>(quotients, slots, seed);
+            assert!(marked >= remainder_bits && marked <= remainder_bits + 2 * slots);
+            let tagged = flip_every_bit::<Lane<true, true>>(quotients, slots, seed);
+            assert!(tagged >= (3 + 8) * slots && tagged <= (3 + 8 + 2) * slots);
+        }
+    }
+}

@@ -80,8 +80,7 @@ impl<S: Sidecar> Writer<S> {
             return Err(self.table.full());
         }
         let (block, i) = split(self.end);
-        let packed = self.table.packed;
-        let _empty = block::shift_up::<S>(self.table.block_mut(block), &packed, i, i, slot);
+        block::put::<S>(&mut self.table.block_mut(block), i, slot);
         self.end += 1;
         self.table.used += 1;
         Ok(())
@@ -99,7 +98,7 @@ impl<S: Sidecar> Writer<S> {
         for block in self.offsets_to..block {
             let offset = self.end.saturating_sub(block * 64);
             let offset = offset.min(u64::from(S::MAX_OFFSET)) as u16;
-            block::set_offset(self.table.block_mut(block), offset);
+            block::set_offset(&mut self.table.block_mut(block), offset);
         }
         self.offsets_to = self.offsets_to.max(block);
     }

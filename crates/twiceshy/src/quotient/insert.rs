@@ -1,0 +1,159 @@
+//! The short way to add to a run or take from it: when the run is inside its block.
+//!
+//! [`find`](super::find) and [`shift`](super::shift) can do everything; this does the
+//! common case with one block in registers, one comparison for the whole run, and hardly a
+//! branch that depends on the data. Where the case is not the common one it has changed
+//! nothing and says so.
+
+use super::block::{self, Header, Slot};
+use super::sidecar::Sidecar;
+use super::table::{Table, split};
+use super::Fingerprint;
+use crate::bits::Isa;
+use crate::error::Error;
+use crate::traits::Removed;
+
+/// Did the short way do?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Short<T> {
+    /// Yes.
+    Done(T),
+    /// No; nothing has changed, the long way must do it.
+    NotHere,
+}
+
+impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
+    /// Adds an unmarked slot with `value` to the run of `quotient`, behind all that are not
+    /// above it.
+    #[inline(always)]
+    pub(crate) fn insert_short<I: Isa>(
+        &mut self,
+        quotient: u64,
+        value: u64,
+        item: S::Item,
+    ) -> Short<Result<(), Error>> {
+        let (home, i) = split(quotient);
+        let mut block = self.block_mut(home);
+        let packed = block.packed();
+        block.as_ref().prefetch_slot(i);
+        let header = Header::read::<S>(&block.as_ref());
+        let Some(run) = header.run::<I, S>(i) else {
+            return Short::NotHere;
+        };
+        if !run.occupied & (run.end == i) {
+            // The home slot is empty: nothing to compare, nothing to move.
+            let slot = Slot {
+                value,
+                runend: true,
+                item,
+            };
+            block::put::<S>(&mut block, i, slot);
+            block::set_occupied(&mut block, i, true);
+            self.used += 1;
+            return Short::Done(Ok(()));
+        }
+        let length = run.end - run.start;
+        if length > packed.per_window()
+            || run.end > 63
+            || (S::MARKS && header.any_marked(run.start, length))
+        {
+            return Short::NotHere;
+        }
+        let window = block.as_ref().window(run.start);
+        let at = run.start + packed.count_at_most(window, packed.repeat(value), length);
+        let is_last = at == run.end;
+        let slot = Slot {
+            value,
+            runend: is_last,
+            item,
+        };
+        // Behind the run is an empty slot if no other quotient up to there has a run.
+        let next = if header.any_occupied(i + 1, run.end) {
+            header.first_settled::<I, S, true>(run.end)
+        } else {
+            Some(run.end)
+        };
+        match next {
+            // Often there is nothing to move.
+            Some(empty) if empty == at => block::put::<S>(&mut block, at, slot),
+            Some(empty) => {
+                let _empty = block::shift_up::<I, S>(&mut block, at, empty, slot);
+            }
+            None => {
+                // Find room before anything changes.
+                let empty = self.first_empty::<I>((home + 1) * 64);
+                if empty >= self.slots {
+                    return Short::Done(Err(self.full()));
+                }
+                let carry = block::shift_up::<I, S>(&mut self.block_mut(home), at, 63, slot);
+                self.shift_up_from::<I>(home + 1, empty, carry);
+                block = self.block_mut(home);
+            }
+        }
+        // The run's end moved on if the new slot is behind it.
+        let old_end = u64::from(run.occupied & is_last) << (run.end.wrapping_sub(1) & 63);
+        block::clear_runends(&mut block, old_end);
+        block::set_occupied(&mut block, i, true);
+        self.used += 1;
+        Short::Done(Ok(()))
+    }
+
+    /// Takes a slot with this fingerprint's remainder out of its run.
+    #[inline(always)]
+    pub(crate) fn remove_short<I: Isa>(&mut self, fingerprint: Fingerprint) -> Short<Removed> {
+        let (home, i) = split(fingerprint.quotient);
+        let mut block = self.block_mut(home);
+        let packed = block.packed();
+        block.as_ref().prefetch_slot(i);
+        let header = Header::read::<S>(&block.as_ref());
+        let Some((start, length)) = header.probe::<I, S>(i) else {
+            return Short::NotHere;
+        };
+        if length > packed.per_window() || (S::MARKS && header.any_marked(start, length)) {
+            return Short::NotHere;
+        }
+        let pattern = packed.repeat_compared(fingerprint.remainder);
+        let equal = packed.equal(block.as_ref().window(start), pattern, length);
+        if equal == 0 {
+            return Short::Done(Removed::NotFound);
+        }
+        // Equal slots are equal: the last of them has the fewest to move.
+        let at = start + packed.index_of(equal);
+        let end = start + length;
+        let mut last = home;
+        // Behind the run nothing moves if no other quotient before there has a run.
+        let unmoved = if !header.any_occupied(i + 1, end - 1) {
+            Some(end)
+        } else if end < 64 {
+            header.first_settled::<I, S, false>(end)
+        } else {
+            None
+        };
+        match unmoved {
+            Some(unmoved) => {
+                let _closed = block::shift_down::<I, S>(&mut block, at, unmoved - 1, Slot::default());
+            }
+            None => {
+                // A slot comes down from the next block, unless nothing moves there.
+                let next = (home + 1) * 64;
+                let unmoved = self.first_unmoved::<I>(next);
+                last = (unmoved - 1) / 64;
+                let carry = if unmoved > next {
+                    self.shift_down_from::<I>(home + 1, unmoved)
+                } else {
+                    Slot::default()
+                };
+                block = self.block_mut(home);
+                let _closed = block::shift_down::<I, S>(&mut block, at, 63, carry);
+            }
+        }
+        // If the run's end went, the slot before it is the end now, or the run is no more.
+        let was_end = at + 1 == end;
+        let new_end = u64::from(was_end & (length > 1)) << (at.wrapping_sub(1) & 63);
+        block::add_runends(&mut block, new_end);
+        block::set_occupied(&mut block, i, length > 1);
+        self.lower_offsets::<I>(home + 1, last);
+        self.used -= 1;
+        Short::Done(Removed::One)
+    }
+}

@@ -1,0 +1,106 @@
+//! The conformance suite on every filter: tiny geometries, all shapes of hashes, loads up
+//! to the last spare slot, invariants checked after each of millions of operations.
+//!
+//! Each test is one number of slots, so that they run side by side. Seeds are fixed.
+
+use twiceshy::QuotientFilter;
+use twiceshy::hash::Seed;
+use twiceshy::quotient::Geometry;
+use twiceshy::testing::{Kind, Report, Shape, Source, Subject, run, run_shaped};
+
+/// Operations on each geometry with each shape. Enough to fill and drain the largest
+/// table here more than once.
+const OPERATIONS: u64 = 10_000;
+
+/// Remainders of these widths, where the number of slots allows: all the narrow ones, in
+/// which duplicates abound, and some whose slots lie across words in every way.
+const REMAINDER_BITS: [u32; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 51, 53, 56];
+
+fn plain(geometry: Geometry) -> QuotientFilter {
+    QuotientFilter::builder()
+        .slots(geometry.slots())
+        .remainder_bits(geometry.remainder_bits())
+        .seed(Seed::from_u64(1))
+        .build()
+        .expect("a small filter")
+}
+
+/// All widths and shapes at one number of slots; gives how many operations that was.
+fn conform<S: Subject>(slots: u64, build: impl Fn(Geometry) -> S) -> u64 {
+    let mut total = Report::new();
+    let mut asked = 0;
+    for bits in REMAINDER_BITS {
+        // Ids of more than 60 bits are refused.
+        let Ok(geometry) = Geometry::new(slots, bits) else {
+            continue;
+        };
+        let all = build(geometry).slots().unwrap_or(slots);
+        let check = |result: Result<Report, String>, shape: Option<Shape>| match result {
+            Ok(report) => {
+                assert_eq!(report.operations(), OPERATIONS);
+                let full = report.count(Kind::InsertFull);
+                assert!(full > 0, "{geometry:?} {shape:?} {report}");
+                // Up to the brim: a load of 100% and more, or every slot from the last
+                // quotient's home on.
+                let peak = match shape {
+                    Some(Shape::Uniform | Shape::Descending) => slots,
+                    Some(Shape::LastQuotient) => all - slots + 1,
+                    _ => 64,
+                };
+                assert!(report.peak_len() >= peak, "{geometry:?} {shape:?} {report}");
+                report
+            }
+            Err(error) => panic!("{geometry:?} {shape:?}: {error}"),
+        };
+        let seed = slots * 100 + u64::from(bits);
+        for shape in Shape::ALL {
+            let mut source = Source::from_seed(seed);
+            let result = run_shaped(build(geometry), shape, &mut source, OPERATIONS);
+            total += check(result, Some(shape));
+        }
+        let mut source = Source::from_seed(!seed);
+        let result = run(build(geometry), &mut source, OPERATIONS);
+        total += check(result, None);
+        asked += (Shape::ALL.len() as u64 + 1) * OPERATIONS;
+    }
+    println!("{slots} slots: {total}");
+    assert_eq!(total.operations(), asked);
+    assert_eq!(total.missing().collect::<Vec<_>>(), [], "kinds left out");
+    asked
+}
+
+/// A test for each number of slots, and one that knows the sum.
+macro_rules! plain_quotient_filter {
+    ($($name:ident: $slots:expr, $widths:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                let operations = conform($slots, plain);
+                assert_eq!(operations, $widths * 9 * OPERATIONS);
+            }
+        )*
+
+        /// The promise of at least five million, whatever is added or taken away above.
+        #[test]
+        fn millions_of_operations() {
+            let runs: u64 = [$($widths),*].into_iter().sum::<u64>() * 9;
+            println!("{} operations in all", runs * OPERATIONS);
+            assert!(runs * OPERATIONS >= 5_000_000);
+        }
+    };
+}
+
+// The number of slots, and how many of the widths go with it.
+plain_quotient_filter! {
+    one_slot: 1, 14;
+    two_slots: 2, 14;
+    sixteen_slots: 16, 14;
+    one_less_than_a_block: 63, 13;
+    one_block: 64, 13;
+    one_more_than_a_block: 65, 13;
+    a_hundred_slots: 100, 13;
+    two_blocks: 128, 13;
+    two_hundred_slots: 200, 12;
+    five_blocks: 320, 12;
+    six_blocks: 384, 12;
+}
