@@ -15,7 +15,6 @@
 //! Unlike a Bloom filter it can remove, can be iterated, and keeps duplicates apart.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use crate::bits::{Isa, Operation};
 use crate::builder::{Buildable, Builder, Parts};
@@ -44,8 +43,8 @@ use crate::traits::{Filter, Insert, Remove, Removed};
 /// ```
 pub struct QuotientFilter<H: StreamHash = Sip13> {
     core: Core,
+    keyed: H::Keyed,
     seed: Seed,
-    hash: PhantomData<H>,
 }
 
 /// The filter without its hash function: what the operations work on.
@@ -96,8 +95,8 @@ impl<H: StreamHash> Buildable for QuotientFilter<H> {
                 table,
                 geometry: parts.geometry,
             },
+            keyed: H::keyed(&parts.seed),
             seed: parts.seed,
-            hash: PhantomData,
         })
     }
 }
@@ -113,7 +112,7 @@ impl<H: StreamHash> QuotientFilter<H> {
     /// inserted at the false-positive rate.
     #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_h0(first_word::<H, K>(&self.seed, key))
+        self.contains_h0(first_word::<H, K>(&self.keyed, key))
     }
 
     /// [`contains`](Self::contains) for a key that is hashed already.
@@ -135,7 +134,7 @@ impl<H: StreamHash> QuotientFilter<H> {
     /// [`Error::Full`] if no slot is left; nothing has changed then.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        self.insert_h0(first_word::<H, K>(&self.seed, key))
+        self.insert_h0(first_word::<H, K>(&self.keyed, key))
     }
 
     /// [`insert`](Self::insert) for a key that is hashed already.
@@ -187,7 +186,7 @@ impl<H: StreamHash> QuotientFilter<H> {
     /// None; the `Result` is that of the trait [`Remove`].
     #[inline]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
-        Ok(self.remove_h0(first_word::<H, K>(&self.seed, key)))
+        Ok(self.remove_h0(first_word::<H, K>(&self.keyed, key)))
     }
 
     /// [`remove`](Self::remove) for a key that is hashed already; the caller vouches for

@@ -209,7 +209,7 @@ fn twins_agree<H: StreamHash>(slots: u64) {
             .seed(Seed::from_u64(9))
             .hash::<H>()
             .build()
-            .unwrap()
+            .expect("a small filter")
     };
     let (mut by_key, mut by_hash, mut by_trait) = (build(), build(), build());
     let mut results = HashSet::new();

@@ -10,7 +10,7 @@ use twiceshy::testing::{Kind, Report, Shape, Source, Subject, run, run_shaped};
 
 /// Operations on each geometry with each shape. Enough to fill and drain the largest
 /// table here more than once.
-const OPERATIONS: u64 = 10_000;
+const OPERATIONS: u64 = 7_000;
 
 /// Remainders of these widths, where the number of slots allows: all the narrow ones, in
 /// which duplicates abound, and some whose slots lie across words in every way.

@@ -5,12 +5,12 @@
 //! branch predictor guesses. Here they take the same few steps always.
 
 use std::arch::x86_64::{
-    __cpuid, __m256i, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256, _mm256_andnot_si256,
+    __cpuid, __m256i, _mm256_add_epi8, _mm256_and_si256, _mm256_andnot_si256,
     _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epi32, _mm256_movemask_epi8,
     _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_set1_epi32,
     _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setr_epi64x, _mm256_setzero_si256,
     _mm256_shuffle_epi8, _mm256_sll_epi64, _mm256_slli_si256, _mm256_sllv_epi64,
-    _mm256_srl_epi64, _mm256_storeu_si256, _mm256_sub_epi8, _mm256_sub_epi64, _mm_cvtsi32_si128,
+    _mm256_srl_epi64, _mm256_srlv_epi64, _mm256_storeu_si256, _mm256_sub_epi8, _mm256_sub_epi64, _mm256_xor_si256, _mm_cvtsi32_si128,
     _pdep_u64,
 };
 use std::sync::OnceLock;
@@ -86,44 +86,143 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn shift_words_up(words: *mut u8, count: u32, bits: u32, low: u32, high: u32) {
-        // From the highest vector down, so that each reads what is not yet moved.
-        for vector in (0..count.div_ceil(4)).rev() {
-            // SAFETY: see `Avx2` and the caller's promise: vectors reach at most 24 bytes
-            // beyond the words, where they write what was there.
-            unsafe {
-                let at = words.add(vector as usize * 32);
+    unsafe fn shift_words_up(words: *mut u8, bits: u32, low: u32, high: u32, carry: u64) {
+        let (first, last) = (low / 64, high.wrapping_sub(1) / 64);
+        // SAFETY: see `Avx2` and the caller's promise: vectors reach at most 24 bytes beyond
+        // the last word, where they write what was there.
+        unsafe {
+            let (up, over) = (_mm_cvtsi32_si128(bits as i32), _mm_cvtsi32_si128(64 - bits as i32));
+            let range = Range::new(low, low + bits, high);
+            let carry = Carry::new(carry, low);
+            // From the highest vector down, so that each reads what is not yet moved. One
+            // vector is nearly always enough.
+            let mut word = first + (last - first) / 4 * 4;
+            loop {
+                let at = words.add(word as usize * 8);
                 let here = _mm256_loadu_si256(at.cast());
                 let below = _mm256_loadu_si256(at.sub(8).cast());
-                let up = _mm256_sll_epi64(here, _mm_cvtsi32_si128(bits as i32));
-                let over = _mm256_srl_epi64(below, _mm_cvtsi32_si128(64 - bits as i32));
-                let moved = _mm256_or_si256(up, over);
-                let range = range(vector * 256, low, high);
-                let kept = _mm256_andnot_si256(range, here);
-                let new = _mm256_or_si256(_mm256_and_si256(range, moved), kept);
-                _mm256_storeu_si256(at.cast(), new);
+                let moved = _mm256_or_si256(_mm256_sll_epi64(here, up), _mm256_srl_epi64(below, over));
+                _mm256_storeu_si256(at.cast(), _mm256_or_si256(range.choose(word, moved, here), carry.at(word)));
+                if word == first {
+                    break;
+                }
+                word -= 4;
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn shift_words_down(words: *mut u8, count: u32, bits: u32, low: u32, high: u32) {
-        // From the lowest vector up, so that each reads what is not yet moved.
-        for vector in 0..count.div_ceil(4) {
-            // SAFETY: see `Avx2` and the caller's promise: vectors reach at most 32 bytes
-            // beyond the words, where they write what was there.
-            unsafe {
-                let at = words.add(vector as usize * 32);
+    unsafe fn shift_words_down(words: *mut u8, bits: u32, low: u32, high: u32, carry: u64) {
+        let (first, last) = (low / 64, high.wrapping_sub(1) / 64);
+        // SAFETY: see `Avx2` and the caller's promise: vectors reach at most 32 bytes beyond
+        // the last word, where they write what was there.
+        unsafe {
+            let (down, over) = (_mm_cvtsi32_si128(bits as i32), _mm_cvtsi32_si128(64 - bits as i32));
+            let range = Range::new(high, low, high - bits);
+            let carry = Carry::new(carry, high - bits);
+            // From the lowest vector up, so that each reads what is not yet moved. One
+            // vector is nearly always enough.
+            let mut word = first;
+            loop {
+                let at = words.add(word as usize * 8);
                 let here = _mm256_loadu_si256(at.cast());
                 let above = _mm256_loadu_si256(at.add(8).cast());
-                let down = _mm256_srl_epi64(here, _mm_cvtsi32_si128(bits as i32));
-                let over = _mm256_sll_epi64(above, _mm_cvtsi32_si128(64 - bits as i32));
-                let moved = _mm256_or_si256(down, over);
-                let range = range(vector * 256, low, high);
-                let kept = _mm256_andnot_si256(range, here);
-                let new = _mm256_or_si256(_mm256_and_si256(range, moved), kept);
-                _mm256_storeu_si256(at.cast(), new);
+                let moved = _mm256_or_si256(_mm256_srl_epi64(here, down), _mm256_sll_epi64(above, over));
+                _mm256_storeu_si256(at.cast(), _mm256_or_si256(range.choose(word, moved, here), carry.at(word)));
+                word += 4;
+                if word > last {
+                    break;
+                }
             }
+        }
+    }
+}
+
+/// Where the bits `low..high` of many words move, and those of one slot beside them change.
+struct Range {
+    low: __m256i,
+    high: __m256i,
+    /// The other end of the slot: below `low` or above `high`.
+    slot: __m256i,
+}
+
+/// How far `bit` is from the start of each of the first four words.
+#[inline(always)]
+unsafe fn distances(bit: u32) -> __m256i {
+    // SAFETY: see `Avx2`.
+    unsafe {
+        _mm256_sub_epi64(
+            _mm256_set1_epi64x(i64::from(bit)),
+            _mm256_setr_epi64x(0, 64, 128, 192),
+        )
+    }
+}
+
+impl Range {
+    #[inline(always)]
+    unsafe fn new(slot: u32, low: u32, high: u32) -> Self {
+        // SAFETY: see `Avx2`.
+        unsafe {
+            Range {
+                low: distances(low),
+                high: distances(high),
+                slot: distances(slot),
+            }
+        }
+    }
+
+    /// The bits of `moved` that are in the range, zeros in the slot, and the others of
+    /// `here`, all being the four words from `word` on.
+    #[inline(always)]
+    unsafe fn choose(&self, word: u32, moved: __m256i, here: __m256i) -> __m256i {
+        // SAFETY: see `Avx2`.
+        unsafe {
+            let start = _mm256_set1_epi64x(i64::from(word * 64));
+            // Shifts by 64 and more give zero; negative ones must not.
+            let from = |bit: __m256i| {
+                let bit = _mm256_sub_epi64(bit, start);
+                let bit = _mm256_max_epi32(bit, _mm256_setzero_si256());
+                _mm256_sllv_epi64(_mm256_set1_epi8(-1), bit)
+            };
+            let (low, high, slot) = (from(self.low), from(self.high), from(self.slot));
+            let range = _mm256_xor_si256(low, high);
+            // The slot lies below `low` or above `high`, so one of these is the range.
+            let slot = _mm256_or_si256(_mm256_xor_si256(slot, low), _mm256_xor_si256(slot, high));
+            _mm256_or_si256(_mm256_and_si256(range, moved), _mm256_andnot_si256(slot, here))
+        }
+    }
+}
+
+/// The value of a slot, in its place.
+struct Carry {
+    value: __m256i,
+    at: __m256i,
+}
+
+impl Carry {
+    #[inline(always)]
+    unsafe fn new(value: u64, bit: u32) -> Self {
+        // SAFETY: see `Avx2`.
+        unsafe {
+            Carry {
+                value: _mm256_set1_epi64x(value as i64),
+                at: distances(bit),
+            }
+        }
+    }
+
+    /// What of it is in the four words from `word` on: a shift up or down, of which the
+    /// other, by a negative number, gives zero.
+    #[inline(always)]
+    unsafe fn at(&self, word: u32) -> __m256i {
+        // SAFETY: see `Avx2`.
+        unsafe {
+            let up = _mm256_sub_epi64(self.at, _mm256_set1_epi64x(i64::from(word * 64)));
+            let down = _mm256_sub_epi64(_mm256_setzero_si256(), up);
+            _mm256_or_si256(
+                _mm256_sllv_epi64(self.value, up),
+                _mm256_srlv_epi64(self.value, down),
+            )
         }
     }
 }
@@ -169,24 +268,5 @@ unsafe fn zeros(bytes: __m256i) -> u64 {
     unsafe {
         let zero = _mm256_cmpeq_epi8(bytes, _mm256_setzero_si256());
         u64::from(_mm256_movemask_epi8(zero) as u32)
-    }
-}
-
-/// The bits `low..high` as far as they are in the four words that start at bit `start`.
-#[inline(always)]
-unsafe fn range(start: u32, low: u32, high: u32) -> __m256i {
-    // SAFETY: see `Avx2`.
-    unsafe {
-        let word = _mm256_add_epi64(
-            _mm256_set1_epi64x(i64::from(start)),
-            _mm256_setr_epi64x(0, 64, 128, 192),
-        );
-        // Shifts by 64 and more give zero; negative ones must not.
-        let from = |bit: u32| {
-            let bit = _mm256_sub_epi64(_mm256_set1_epi64x(i64::from(bit)), word);
-            let bit = _mm256_max_epi32(bit, _mm256_setzero_si256());
-            _mm256_sllv_epi64(_mm256_set1_epi8(-1), bit)
-        };
-        _mm256_andnot_si256(from(high), from(low))
     }
 }

@@ -22,20 +22,21 @@ pub trait Isa: Copy {
     /// From `from` on there are never fewer. `from` is below 64.
     fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32>;
 
-    /// Moves bits `low..high - bits` of `count` words up by `bits`; the lowest `bits` bits
-    /// of the range are undefined afterwards, those outside of it stay.
+    /// Moves bits `low..high - bits` of the words up by `bits` and puts the `bits` bits of
+    /// `carry` below them; bits outside of `low..high` stay.
     ///
     /// # Safety
-    /// `words` is valid for writes of `count` words and [`SLACK`] bytes more, and for reads
-    /// of eight bytes before; `0 < bits < 64`, `low <= high <= 64 * count`.
-    unsafe fn shift_words_up(words: *mut u8, count: u32, bits: u32, low: u32, high: u32);
+    /// `words` is valid for writes up to the word of bit `high - 1` and [`SLACK`] bytes more,
+    /// and for reads of eight bytes before; `0 < bits < 64`, `low + bits <= high`, and
+    /// `carry` has no further bits.
+    unsafe fn shift_words_up(words: *mut u8, bits: u32, low: u32, high: u32, carry: u64);
 
-    /// Moves bits `low + bits..high` of `count` words down by `bits`; the highest `bits`
-    /// bits of the range are undefined afterwards, those outside of it stay.
+    /// Moves bits `low + bits..high` of the words down by `bits` and puts the `bits` bits of
+    /// `carry` above them; bits outside of `low..high` stay.
     ///
     /// # Safety
     /// As [`shift_words_up`](Self::shift_words_up).
-    unsafe fn shift_words_down(words: *mut u8, count: u32, bits: u32, low: u32, high: u32);
+    unsafe fn shift_words_down(words: *mut u8, bits: u32, low: u32, high: u32, carry: u64);
 }
 
 /// Bytes behind a block that must be there, because whole vectors are read and written.
@@ -69,51 +70,56 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
-    unsafe fn shift_words_up(words: *mut u8, _: u32, bits: u32, low: u32, high: u32) {
-        if low >= high {
-            return;
-        }
-        let (first, mut at) = (low / 64, (high - 1) / 64);
+    unsafe fn shift_words_up(words: *mut u8, bits: u32, low: u32, high: u32, carry: u64) {
+        let (mut at, last) = (low / 64, (high - 1) / 64);
+        // The first word keeps what lies below `low`; the carry follows, then what was
+        // there. `new` is the shifted word, `over` what it pushes into the next one.
         // SAFETY: the caller's promise, here and below: all words lie in the range.
         let mut word = unsafe { load(words, at) };
-        let mut range = mask_through((high - 1) % 64);
-        while at > first {
+        let below = mask_below(low % 64);
+        let moving = word & !below;
+        let mut new = word & below | carry << (low % 64) | moving << bits;
+        let mut over = carry >> 1 >> (63 - low % 64) | moving >> (64 - bits);
+        while at < last {
             // SAFETY: as above.
-            let below = unsafe { load(words, at - 1) };
-            let moved = word << bits | below >> (64 - bits);
+            unsafe { store(words, at, new) };
+            at += 1;
             // SAFETY: as above.
-            unsafe { store(words, at, word & !range | moved & range) };
-            at -= 1;
-            word = below;
-            range = !0;
+            word = unsafe { load(words, at) };
+            new = over | word << bits;
+            over = word >> (64 - bits);
         }
-        range &= !mask_below(low % 64);
+        // The last word keeps what lies above `high`.
+        let through = mask_through((high - 1) % 64);
         // SAFETY: as above.
-        unsafe { store(words, at, word & !range | word << bits & range) };
+        unsafe { store(words, last, word & !through | new & through) };
     }
 
     #[inline(always)]
-    unsafe fn shift_words_down(words: *mut u8, _: u32, bits: u32, low: u32, high: u32) {
-        if low >= high {
-            return;
-        }
-        let (mut at, last) = (low / 64, (high - 1) / 64);
+    unsafe fn shift_words_down(words: *mut u8, bits: u32, low: u32, high: u32, carry: u64) {
+        let (first, mut at) = (low / 64, (high - 1) / 64);
+        let top = (high - 1) % 64;
+        // The last word keeps what lies above `high`; the carry comes in right above the
+        // bits that move. `over` is what comes in from above the word.
         // SAFETY: the caller's promise, here and below: all words lie in the range.
-        let mut word = unsafe { load(words, at) };
-        let mut range = !mask_below(low % 64);
-        while at < last {
+        let word = unsafe { load(words, at) };
+        let mut kept = word & !mask_through(top);
+        let mut moving = word & mask_through(top) | carry << 1 << top;
+        let mut over = carry >> (63 - top);
+        while at > first {
             // SAFETY: as above.
-            let above = unsafe { load(words, at + 1) };
-            let moved = word >> bits | above << (64 - bits);
+            unsafe { store(words, at, kept | moving >> bits | over << (64 - bits)) };
+            at -= 1;
+            over = moving;
             // SAFETY: as above.
-            unsafe { store(words, at, word & !range | moved & range) };
-            at += 1;
-            word = above;
-            range = !0;
+            moving = unsafe { load(words, at) };
+            kept = 0;
         }
-        range &= mask_through((high - 1) % 64);
+        // The first word keeps what lies below `low`.
+        let below = mask_below(low % 64);
+        let new = moving >> bits | over << (64 - bits);
         // SAFETY: as above.
-        unsafe { store(words, at, word & !range | word >> bits & range) };
+        unsafe { store(words, first, kept | new & !below | moving & below) };
     }
 }
 

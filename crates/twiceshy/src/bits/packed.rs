@@ -19,6 +19,8 @@ pub struct Packed {
     bits: u32,
     ignored: u32,
     per_window: u32,
+    /// `x * inverse >> 12` is `x / bits` for the bits of a word.
+    inverse: u32,
     /// The lowest bit of each slot of a window.
     ones: u64,
     /// The highest bit of each slot of a window.
@@ -61,6 +63,7 @@ impl Packed {
             bits,
             ignored,
             per_window,
+            inverse: 4096_u32.div_ceil(bits),
             ones,
             highs,
             lows: ones * mask_below(bits) & !highs,
@@ -154,7 +157,7 @@ impl Packed {
     #[must_use]
     pub fn index_of(&self, equal: u64) -> u32 {
         debug_assert!(equal != 0);
-        (63 - equal.leading_zeros()) / self.bits
+        (63 - equal.leading_zeros()) * self.inverse >> 12
     }
 
     /// How many of the first `count` slots of `window` are at most the one in
@@ -189,6 +192,16 @@ mod tests {
             packed.set(&mut bytes, slot as u32, value);
         }
         (bytes, values)
+    }
+
+    #[test]
+    fn every_bit_of_a_window_is_in_the_right_slot() {
+        for bits in 1..=56 {
+            let packed = Packed::new(bits, 0);
+            for bit in 0..57 {
+                assert_eq!(packed.index_of(1 << bit), bit / bits);
+            }
+        }
     }
 
     #[test]

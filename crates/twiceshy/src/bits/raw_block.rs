@@ -113,17 +113,26 @@ impl<'t> RawBlock<'t> {
     #[inline(always)]
     pub fn prefetch_slot(&self, slot: u32) {
         let bit = (slot & 63) as usize * self.packed.bits() as usize;
+        self.prefetch(self.slots_at + bit / 8);
+    }
+
+    /// Asks for the cache line behind the block: the header of the next one.
+    #[inline(always)]
+    pub fn prefetch_next(&self) {
+        self.prefetch(self.slots_at + self.packed.bytes_per_block() + HEADER - 1);
+    }
+
+    /// Asks for the cache line with byte `at` of the block and its slack.
+    #[inline(always)]
+    fn prefetch(&self, at: usize) {
+        debug_assert!(at < self.slots_at + self.packed.bytes_per_block() + SLACK);
         #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: the address is inside the block, as in `window`, and a prefetch
-            // reads nothing.
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(self.start.add(self.slots_at + bit / 8).cast());
-            }
+            // SAFETY: the address is inside the block or its slack, by all callers, and a
+            // prefetch reads nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.add(at).cast()) };
         }
-        #[cfg(not(all(target_arch = "x86_64", not(twiceshy_portable))))]
-        let _ = bit;
     }
 }
 
@@ -189,35 +198,37 @@ impl<'t> RawBlockMut<'t> {
     }
 
     /// Moves slots `from..to` up by one, puts `carry` into `from`, and gives what was in
-    /// `to`. Both are below 64.
+    /// `to`. `from <= to < 64`.
     #[inline(always)]
     pub fn shift_up<I: Isa>(&mut self, from: u32, to: u32, carry: u64) -> u64 {
-        let (from, to) = (from & 63, to & 63);
+        // What callers promise anyway, but the safety of the shift needs.
+        let to = to & 63;
+        let from = from.min(to);
         let bits = self.packed.bits();
         let out = self.as_ref().window(to) & mask_below(bits);
         // SAFETY: 64 slots are as many words as a slot has bits; before them is the header,
         // behind them the slack.
         unsafe {
             let words = self.start.add(self.slots_at);
-            I::shift_words_up(words, bits, bits, from * bits, (to + 1) * bits);
+            I::shift_words_up(words, bits, from * bits, (to + 1) * bits, carry & mask_below(bits));
         }
-        self.set_slot(from, carry);
         out
     }
 
     /// Moves slots `from + 1..=to` down by one, puts `carry` into `to`, and gives what was
-    /// in `from`. Both are below 64.
+    /// in `from`. `from <= to < 64`.
     #[inline(always)]
     pub fn shift_down<I: Isa>(&mut self, from: u32, to: u32, carry: u64) -> u64 {
-        let (from, to) = (from & 63, to & 63);
+        // What callers promise anyway, but the safety of the shift needs.
+        let to = to & 63;
+        let from = from.min(to);
         let bits = self.packed.bits();
         let out = self.as_ref().window(from) & mask_below(bits);
         // SAFETY: as in `shift_up`.
         unsafe {
             let words = self.start.add(self.slots_at);
-            I::shift_words_down(words, bits, bits, from * bits, (to + 1) * bits);
+            I::shift_words_down(words, bits, from * bits, (to + 1) * bits, carry & mask_below(bits));
         }
-        self.set_slot(to, carry);
         out
     }
 

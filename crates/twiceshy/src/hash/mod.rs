@@ -43,13 +43,13 @@
 //! # Example
 //!
 //! ```
-//! use twiceshy::hash::{Hashed, Seed, Sip13, first_word};
+//! use twiceshy::hash::{Hashed, Seed, Sip13, StreamHash, first_word};
 //!
 //! let seed = Seed::from_u64(7); // `Seed::random()?` outside of examples
 //! let hashed = Hashed::new::<Sip13, _>(&seed, "mallard");
 //!
 //! // The hot path asks for the first word only and gets the same one.
-//! assert_eq!(hashed.h0(), first_word::<Sip13, _>(&seed, "mallard"));
+//! assert_eq!(hashed.h0(), first_word::<Sip13, _>(&Sip13::keyed(&seed), "mallard"));
 //!
 //! // The first nine bits behind the home fingerprint are the top of `h1` …
 //! assert_eq!(hashed.bits(0, 9), hashed.word(1) >> 55);
@@ -108,6 +108,15 @@ pub use xxh3::Xxh3;
 ///
 /// impl<const ID: u8> StreamHash for Tenant<ID> {
 ///     const KIND: HashKind = HashKind::Other;
+///     type Keyed = Seed; // nothing is worth preparing
+///
+///     fn keyed(seed: &Seed) -> Seed {
+///         *seed
+///     }
+///
+///     fn first(seed: &Seed, key: &[u8]) -> u64 {
+///         Self::pair(seed, key, 0)[0]
+///     }
 ///
 ///     fn pair(seed: &Seed, key: &[u8], number: u64) -> [u64; 2] {
 ///         Sip13::pair(seed, &[&[ID], key].concat(), number)
@@ -122,6 +131,17 @@ pub use xxh3::Xxh3;
 pub trait StreamHash: Copy + Send + Sync + 'static {
     /// The name under which files know this hash; [`HashKind::Other`] for your own.
     const KIND: HashKind;
+
+    /// What of the seed's work is the same for every key: a filter does it once. As
+    /// secret as the seed.
+    type Keyed: Copy + Send + Sync + 'static;
+
+    /// Prepares [`first`](Self::first).
+    fn keyed(seed: &Seed) -> Self::Keyed;
+
+    /// Word 0 of the stream, the one that nearly every query needs and no more: the same
+    /// as `pair(seed, key, 0)[0]`.
+    fn first(keyed: &Self::Keyed, key: &[u8]) -> u64;
 
     /// Pair `number` of the stream: its words `2 * number` and `2 * number + 1`.
     fn pair(seed: &Seed, key: &[u8], number: u64) -> [u64; 2];
@@ -173,10 +193,11 @@ impl fmt::Display for HashKind {
 ///
 /// The same as `Hashed::new::<H, K>(seed, key).h0()`, but the key never leaves the
 /// registers where that is possible, and work that only later words need is not done.
+/// `keyed` is `H::keyed(&seed)`.
 #[inline]
 #[must_use]
-pub fn first_word<H: StreamHash, K: Key + ?Sized>(seed: &Seed, key: &K) -> u64 {
-    key.with_bytes(|bytes| H::pair(seed, bytes, 0)[0])
+pub fn first_word<H: StreamHash, K: Key + ?Sized>(keyed: &H::Keyed, key: &K) -> u64 {
+    key.with_bytes(|bytes| H::first(keyed, bytes))
 }
 
 /// The golden ratio in 64 bits: an odd step that visits every word.
@@ -231,10 +252,10 @@ mod tests {
         let seed = Seed::from_u64(3);
         for key in 0..1000_u64 {
             let hashed = Hashed::new::<Sip13, _>(&seed, &key);
-            assert_eq!(first_word::<Sip13, _>(&seed, &key), hashed.h0());
+            assert_eq!(first_word::<Sip13, _>(&Sip13::keyed(&seed), &key), hashed.h0());
         }
         let pair = ("owner", 17_u32);
         let hashed = Hashed::new::<Sip13, _>(&seed, &pair);
-        assert_eq!(first_word::<Sip13, _>(&seed, &pair), hashed.h0());
+        assert_eq!(first_word::<Sip13, _>(&Sip13::keyed(&seed), &pair), hashed.h0());
     }
 }

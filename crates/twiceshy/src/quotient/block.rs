@@ -69,11 +69,10 @@ impl Header {
     }
 
     /// The ends of the runs whose quotients lie in this block, as far as they are in this
-    /// block: none if the runs of earlier blocks fill it.
+    /// block. The offset must be below 64.
     #[inline(always)]
-    pub(super) fn own_ends(&self) -> u64 {
-        let ends = self.ends & !0 << (self.offset & 63);
-        if self.offset > 63 { 0 } else { ends }
+    fn own_ends(&self) -> u64 {
+        self.ends & !0 << (self.offset & 63)
     }
 
     /// How many marked slots stand at `slot` and right after it in this block.
@@ -128,7 +127,10 @@ impl Header {
     /// branch depends on it: what is computed for nothing is masked out.
     #[inline(always)]
     pub(super) fn probe<I: Isa, S: Sidecar>(&self, i: u32) -> Option<(u32, u32)> {
-        let occupied = ((self.occupieds << (63 - i)) as i64 >> 63) as u64;
+        if self.offset > 63 {
+            return None;
+        }
+        let occupied = ((self.occupieds << (!i & 63)) as i64 >> 63) as u64;
         let (_, ends, bit) = self.rank_select::<I>(i);
         if bit | !occupied == 0 {
             return None;
@@ -169,11 +171,14 @@ impl Header {
     /// range where it would start. `None` if that is not wholly inside the block.
     #[inline(always)]
     pub(super) fn run<I: Isa, S: Sidecar>(&self, i: u32) -> Option<LocalRun> {
-        let occupied = ((self.occupieds << (63 - i)) as i64 >> 63) as u32;
+        if self.offset > 63 {
+            return None;
+        }
+        let occupied = ((self.occupieds << (!i & 63)) as i64 >> 63) as u32;
         let (rank, ends, bit) = self.rank_select::<I>(i);
         // Without a run up to here (rank 0) there is no end either: at most 63 runs begin
         // behind `i`, so `rank_select` found none of that number.
-        if bit | u64::from(rank == 0) == 0 || self.offset > 63 {
+        if bit | u64::from(rank == 0) == 0 {
             return None;
         }
         let home_end = 64 - bit.leading_zeros();

@@ -34,6 +34,8 @@ use crate::error::Error;
 pub struct Geometry {
     slots: u64,
     remainder_bits: u32,
+    /// `64 - remainder_bits`: the bits of the low word that are dropped.
+    dropped_bits: u32,
 }
 
 /// What a hash says about where a fingerprint lives: its slot and what to store there.
@@ -72,6 +74,7 @@ impl Geometry {
         Ok(Geometry {
             slots,
             remainder_bits,
+            dropped_bits: 64 - remainder_bits,
         })
     }
 
@@ -96,7 +99,8 @@ impl Geometry {
         let product = u128::from(h0) * u128::from(self.slots);
         Fingerprint {
             quotient: (product >> 64) as u64,
-            remainder: product as u64 >> (64 - self.remainder_bits),
+            // The mask is free, and tells the compiler that the shift is in range.
+            remainder: product as u64 >> (self.dropped_bits & 63),
         }
     }
 

@@ -36,6 +36,7 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
         let mut block = self.block_mut(home);
         let packed = block.packed();
         block.as_ref().prefetch_slot(i);
+        block.as_ref().prefetch_next();
         let header = Header::read::<S>(&block.as_ref());
         let Some(run) = header.run::<I, S>(i) else {
             return Short::NotHere;
@@ -105,10 +106,12 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
         let mut block = self.block_mut(home);
         let packed = block.packed();
         block.as_ref().prefetch_slot(i);
+        block.as_ref().prefetch_next();
         let header = Header::read::<S>(&block.as_ref());
-        let Some((start, length)) = header.probe::<I, S>(i) else {
+        let Some(run) = header.run::<I, S>(i) else {
             return Short::NotHere;
         };
+        let (start, length) = (run.start, run.end - run.start);
         if length > packed.per_window() || (S::MARKS && header.any_marked(start, length)) {
             return Short::NotHere;
         }

@@ -23,7 +23,7 @@ pub trait Sidecar {
     const MARKS: bool;
 
     /// The largest block offset that is stored as it is; larger ones are found by
-    /// walking back. Tests lower it to reach that path with few slots.
+    /// walking back. Tests lower it, to 64 at least, to reach that path with few slots.
     const MAX_OFFSET: u16 = u16::MAX;
 
     /// The slots of the block that continue a fingerprint, a bit each.

@@ -58,12 +58,14 @@ impl<S: Sidecar> Writer<S> {
             self.table.set_occupied(quotient, true);
             self.quotient = Some(quotient);
         }
-        self.home = self.end;
+        let home = self.end;
         self.put(Slot {
             value,
             runend: false,
             item,
-        })
+        })?;
+        self.home = home;
+        Ok(())
     }
 
     /// Appends a marked slot behind the slot before.

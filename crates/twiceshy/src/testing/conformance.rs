@@ -235,7 +235,9 @@ impl<S: Subject> Game<S> {
                 let h0 = self.hashes.next(source)?;
                 self.change_over(h0)
             }
-            Op::Clear => self.clear(),
+            // Rarely, or no table would ever be full.
+            Op::Clear if source.one_in(4)? => self.clear(),
+            Op::Clear => self.compare(),
         }?;
         if let Err(violation) = self.subject.check() {
             return fail(violation);

@@ -272,7 +272,7 @@ fn a_run_does_everything_and_can_be_repeated() {
 
 #[test]
 fn a_run_on_bytes_ends_with_them() {
-    let bytes: Vec<u8> = (0..4_000_u32).map(|i| (i * i >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..4_000_u32).map(|i| ((i * i) >> 3) as u8).collect();
     let mut last = 0;
     for length in [0, 1, 10, 100, 4_000] {
         let mut source = Source::from_bytes(&bytes[..length]);
