@@ -20,7 +20,9 @@ use crate::bits::{Isa, Operation};
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
-use crate::quotient::{Bare, Fingerprint, Geometry, Run, Runs, Short, Table, TableOptions, Violation};
+use crate::quotient::{
+    Bare, Fingerprint, Geometry, Run, Runs, Short, Table, TableOptions, Violation,
+};
 use crate::sizing;
 use crate::stats::Stats;
 use crate::traits::{Filter, Insert, Remove, Removed};
@@ -367,7 +369,10 @@ impl Operation for InsertOne<'_> {
     #[inline(always)]
     fn run<I: Isa>(self) -> Result<(), Error> {
         let InsertOne { core, h0 } = self;
-        let Fingerprint { quotient, remainder } = core.geometry.fingerprint(h0);
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = core.geometry.fingerprint(h0);
         match core.table.insert_short::<I>(quotient, remainder, ()) {
             Short::Done(result) => result,
             Short::NotHere => core.insert_beyond(h0),
@@ -386,7 +391,10 @@ impl Operation for InsertBeyond<'_> {
     #[inline(always)]
     fn run<I: Isa>(self) -> Result<(), Error> {
         let Core { table, geometry } = self.core;
-        let Fingerprint { quotient, remainder } = geometry.fingerprint(self.h0);
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(self.h0);
         let run = table.run::<I>(quotient);
         let at = table.upper_bound(&run, remainder);
         table.open_home::<I>(&run, at, remainder, ())
@@ -423,7 +431,10 @@ impl Operation for RemoveBeyond<'_> {
     #[inline(always)]
     fn run<I: Isa>(self) -> Removed {
         let Core { table, geometry } = self.core;
-        let Fingerprint { quotient, remainder } = geometry.fingerprint(self.h0);
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(self.h0);
         let run = table.run::<I>(quotient);
         match table.find_value(&run, remainder) {
             Some(at) => {

@@ -5,13 +5,12 @@
 //! branch predictor guesses. Here they take the same few steps always.
 
 use std::arch::x86_64::{
-    __cpuid, __m256i, _mm256_add_epi8, _mm256_and_si256, _mm256_andnot_si256,
-    _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epi32, _mm256_movemask_epi8,
-    _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_set1_epi32,
-    _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setr_epi64x, _mm256_setzero_si256,
-    _mm256_shuffle_epi8, _mm256_sll_epi64, _mm256_slli_si256, _mm256_sllv_epi64,
-    _mm256_srl_epi64, _mm256_srlv_epi64, _mm256_storeu_si256, _mm256_sub_epi8, _mm256_sub_epi64, _mm256_xor_si256, _mm_cvtsi32_si128,
-    _pdep_u64,
+    __cpuid, __m256i, _mm_cvtsi32_si128, _mm256_add_epi8, _mm256_and_si256, _mm256_andnot_si256,
+    _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epi32, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x,
+    _mm256_setr_epi8, _mm256_setr_epi64x, _mm256_setzero_si256, _mm256_shuffle_epi8,
+    _mm256_sll_epi64, _mm256_slli_si256, _mm256_sllv_epi64, _mm256_srl_epi64, _mm256_srlv_epi64,
+    _mm256_storeu_si256, _mm256_sub_epi8, _mm256_sub_epi64, _mm256_xor_si256, _pdep_u64,
 };
 use std::sync::OnceLock;
 
@@ -91,7 +90,10 @@ impl Isa for Avx2 {
         // SAFETY: see `Avx2` and the caller's promise: vectors reach at most 24 bytes beyond
         // the last word, where they write what was there.
         unsafe {
-            let (up, over) = (_mm_cvtsi32_si128(bits as i32), _mm_cvtsi32_si128(64 - bits as i32));
+            let (up, over) = (
+                _mm_cvtsi32_si128(bits as i32),
+                _mm_cvtsi32_si128(64 - bits as i32),
+            );
             let range = Range::new(low, low + bits, high);
             let carry = Carry::new(carry, low);
             // From the highest vector down, so that each reads what is not yet moved. One
@@ -101,8 +103,12 @@ impl Isa for Avx2 {
                 let at = words.add(word as usize * 8);
                 let here = _mm256_loadu_si256(at.cast());
                 let below = _mm256_loadu_si256(at.sub(8).cast());
-                let moved = _mm256_or_si256(_mm256_sll_epi64(here, up), _mm256_srl_epi64(below, over));
-                _mm256_storeu_si256(at.cast(), _mm256_or_si256(range.choose(word, moved, here), carry.at(word)));
+                let moved =
+                    _mm256_or_si256(_mm256_sll_epi64(here, up), _mm256_srl_epi64(below, over));
+                _mm256_storeu_si256(
+                    at.cast(),
+                    _mm256_or_si256(range.choose(word, moved, here), carry.at(word)),
+                );
                 if word == first {
                     break;
                 }
@@ -117,7 +123,10 @@ impl Isa for Avx2 {
         // SAFETY: see `Avx2` and the caller's promise: vectors reach at most 32 bytes beyond
         // the last word, where they write what was there.
         unsafe {
-            let (down, over) = (_mm_cvtsi32_si128(bits as i32), _mm_cvtsi32_si128(64 - bits as i32));
+            let (down, over) = (
+                _mm_cvtsi32_si128(bits as i32),
+                _mm_cvtsi32_si128(64 - bits as i32),
+            );
             let range = Range::new(high, low, high - bits);
             let carry = Carry::new(carry, high - bits);
             // From the lowest vector up, so that each reads what is not yet moved. One
@@ -127,8 +136,12 @@ impl Isa for Avx2 {
                 let at = words.add(word as usize * 8);
                 let here = _mm256_loadu_si256(at.cast());
                 let above = _mm256_loadu_si256(at.add(8).cast());
-                let moved = _mm256_or_si256(_mm256_srl_epi64(here, down), _mm256_sll_epi64(above, over));
-                _mm256_storeu_si256(at.cast(), _mm256_or_si256(range.choose(word, moved, here), carry.at(word)));
+                let moved =
+                    _mm256_or_si256(_mm256_srl_epi64(here, down), _mm256_sll_epi64(above, over));
+                _mm256_storeu_si256(
+                    at.cast(),
+                    _mm256_or_si256(range.choose(word, moved, here), carry.at(word)),
+                );
                 word += 4;
                 if word > last {
                     break;
@@ -188,7 +201,10 @@ impl Range {
             let range = _mm256_xor_si256(low, high);
             // The slot lies below `low` or above `high`, so one of these is the range.
             let slot = _mm256_or_si256(_mm256_xor_si256(slot, low), _mm256_xor_si256(slot, high));
-            _mm256_or_si256(_mm256_and_si256(range, moved), _mm256_andnot_si256(slot, here))
+            _mm256_or_si256(
+                _mm256_and_si256(range, moved),
+                _mm256_andnot_si256(slot, here),
+            )
         }
     }
 }

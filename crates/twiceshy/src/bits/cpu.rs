@@ -136,7 +136,12 @@ unsafe fn load(words: *const u8, at: u32) -> u64 {
 #[inline(always)]
 unsafe fn store(words: *mut u8, at: u32, word: u64) {
     // SAFETY: the caller's promise; bytes have no alignment.
-    unsafe { words.add(at as usize * 8).cast::<[u8; 8]>().write(word.to_le_bytes()) };
+    unsafe {
+        words
+            .add(at as usize * 8)
+            .cast::<[u8; 8]>()
+            .write(word.to_le_bytes())
+    };
 }
 
 /// Work to be compiled for each instruction set. `run` and all it calls must be
@@ -283,7 +288,9 @@ mod tests {
     fn first_settled_matches_counting() {
         let mut state = 5_u64;
         let mut random = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             state >> 33
         };
         for round in 0..200_000 {
@@ -300,7 +307,8 @@ mod tests {
                 }
             }
             let from = from.max(random() % 64) as u32;
-            let count = |word: u64, below: u32| (0..below).filter(|bit| word >> bit & 1 == 1).count();
+            let count =
+                |word: u64, below: u32| (0..below).filter(|bit| word >> bit & 1 == 1).count();
             let naive = (from..64).find(|&slot| count(opened, slot + 1) == count(closed, slot));
             assert_eq!(Cpu::portable().run(Settled(opened, closed, from)), naive);
             assert_eq!(Cpu::detect().run(Settled(opened, closed, from)), naive);

@@ -44,7 +44,10 @@ pub const HEADER: usize = 18;
 fn check(len: usize, at: usize, slots_at: usize, packed: &Packed) {
     assert!(slots_at >= HEADER, "slots come behind the header");
     let end = at.checked_add(slots_at + packed.bytes_per_block() + SLACK);
-    assert!(end.is_some_and(|end| end <= len), "a block lies inside its table");
+    assert!(
+        end.is_some_and(|end| end <= len),
+        "a block lies inside its table"
+    );
 }
 
 /// # Safety
@@ -186,7 +189,12 @@ impl<'t> RawBlockMut<'t> {
     pub fn set_half_word<const AT: usize>(&mut self, half: u16) {
         const { assert!(AT + 2 <= HEADER) };
         // SAFETY: the header is inside the block.
-        unsafe { self.start.add(AT).cast::<[u8; 2]>().write(half.to_le_bytes()) };
+        unsafe {
+            self.start
+                .add(AT)
+                .cast::<[u8; 2]>()
+                .write(half.to_le_bytes())
+        };
     }
 
     /// What stands between header and slots.
@@ -210,7 +218,13 @@ impl<'t> RawBlockMut<'t> {
         // behind them the slack.
         unsafe {
             let words = self.start.add(self.slots_at);
-            I::shift_words_up(words, bits, from * bits, (to + 1) * bits, carry & mask_below(bits));
+            I::shift_words_up(
+                words,
+                bits,
+                from * bits,
+                (to + 1) * bits,
+                carry & mask_below(bits),
+            );
         }
         out
     }
@@ -227,7 +241,13 @@ impl<'t> RawBlockMut<'t> {
         // SAFETY: as in `shift_up`.
         unsafe {
             let words = self.start.add(self.slots_at);
-            I::shift_words_down(words, bits, from * bits, (to + 1) * bits, carry & mask_below(bits));
+            I::shift_words_down(
+                words,
+                bits,
+                from * bits,
+                (to + 1) * bits,
+                carry & mask_below(bits),
+            );
         }
         out
     }
@@ -330,7 +350,9 @@ mod tests {
             let len = HEADER + packed.bytes_per_block() + SLACK;
             let before: Vec<u8> = (0..len).map(|i| (i * i * 31 + i * 7) as u8).collect();
             let read = |bytes: &[u8]| -> Vec<u64> {
-                (0..64).map(|slot| packed.get(&bytes[HEADER..], slot)).collect()
+                (0..64)
+                    .map(|slot| packed.get(&bytes[HEADER..], slot))
+                    .collect()
             };
             for from in 0..64_usize {
                 for to in from..64_usize {
@@ -338,7 +360,13 @@ mod tests {
                         let mut bytes = before.clone();
                         let mut shift = |bytes: &mut Vec<u8>, up, carry| {
                             let range = (from as u32, to as u32);
-                            cpu.run(Shift { bytes, packed: &packed, range, carry, up })
+                            cpu.run(Shift {
+                                bytes,
+                                packed: &packed,
+                                range,
+                                carry,
+                                up,
+                            })
                         };
                         let carry = (from * 64 + to) as u64 & mask_below(bits);
                         let mut slots = read(&before);

@@ -252,10 +252,16 @@ mod tests {
         let seed = Seed::from_u64(3);
         for key in 0..1000_u64 {
             let hashed = Hashed::new::<Sip13, _>(&seed, &key);
-            assert_eq!(first_word::<Sip13, _>(&Sip13::keyed(&seed), &key), hashed.h0());
+            assert_eq!(
+                first_word::<Sip13, _>(&Sip13::keyed(&seed), &key),
+                hashed.h0()
+            );
         }
         let pair = ("owner", 17_u32);
         let hashed = Hashed::new::<Sip13, _>(&seed, &pair);
-        assert_eq!(first_word::<Sip13, _>(&Sip13::keyed(&seed), &pair), hashed.h0());
+        assert_eq!(
+            first_word::<Sip13, _>(&Sip13::keyed(&seed), &pair),
+            hashed.h0()
+        );
     }
 }

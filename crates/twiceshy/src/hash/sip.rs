@@ -218,7 +218,11 @@ mod tests {
             let key = [mix(len as u64), mix(!(len as u64))];
             // Not all aligned.
             let message = &bytes[bytes.len() - len..];
-            assert_eq!(sip13(State::new(key), message), oracle(key, message), "length {len}");
+            assert_eq!(
+                sip13(State::new(key), message),
+                oracle(key, message),
+                "length {len}"
+            );
         }
     }
 

@@ -135,9 +135,19 @@ impl Header {
         if bit | !occupied == 0 {
             return None;
         }
-        let start = self.start_of_run::<S>(ends, bit, i);
-        let length = (64 - bit.leading_zeros()).wrapping_sub(start) & occupied as u32;
-        Some((start, length))
+        // Slots are counted from the end of the block, as `lzcnt` finds them: the start is
+        // behind the end before and neither among the slots of earlier blocks' runs nor
+        // before the home slot.
+        let end_before = (ends & bit.wrapping_sub(1)).leading_zeros();
+        let lowest = 64 - u32::from(self.offset).max(i);
+        let from_end = if S::MARKS {
+            end_before - self.tail::<S>(64 - end_before)
+        } else {
+            end_before
+        };
+        let from_end = from_end.min(lowest);
+        let length = from_end.wrapping_sub(bit.leading_zeros()) & occupied as u32;
+        Some((from_end.wrapping_neg() & 63, length))
     }
 
     /// The first slot at or after `from` before which the runs of all lower quotients (of
@@ -148,7 +158,11 @@ impl Header {
         &self,
         from: u32,
     ) -> Option<u32> {
-        let opened = if OWN { self.occupieds } else { self.occupieds << 1 };
+        let opened = if OWN {
+            self.occupieds
+        } else {
+            self.occupieds << 1
+        };
         I::first_settled(opened, self.last_slots::<S>(), from)
     }
 
@@ -295,7 +309,8 @@ pub(super) fn shift_down<I: Isa, S: Sidecar>(
     to: u32,
     carry: Slot<S::Item>,
 ) -> Slot<S::Item> {
-    let (runends, runend) = shift_bits_down(stored_runends(&block.as_ref()), from, to, carry.runend);
+    let (runends, runend) =
+        shift_bits_down(stored_runends(&block.as_ref()), from, to, carry.runend);
     block.set_word::<RUNENDS>(runends);
     Slot {
         value: block.shift_down::<I>(from, to, carry.value),

@@ -85,7 +85,11 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
         } else {
             start
         };
-        let end = if occupied { self.skip_marked(home_end) } else { start };
+        let end = if occupied {
+            self.skip_marked(home_end)
+        } else {
+            start
+        };
         Run {
             quotient,
             occupied,

@@ -5,10 +5,10 @@
 //! branch that depends on the data. Where the case is not the common one it has changed
 //! nothing and says so.
 
+use super::Fingerprint;
 use super::block::{self, Header, Slot};
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use super::Fingerprint;
 use crate::bits::Isa;
 use crate::error::Error;
 use crate::traits::Removed;
@@ -134,7 +134,8 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
         };
         match unmoved {
             Some(unmoved) => {
-                let _closed = block::shift_down::<I, S>(&mut block, at, unmoved - 1, Slot::default());
+                let _closed =
+                    block::shift_down::<I, S>(&mut block, at, unmoved - 1, Slot::default());
             }
             None => {
                 // A slot comes down from the next block, unless nothing moves there.

@@ -179,7 +179,12 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
     #[inline(always)]
     pub(super) fn block(&self, block: u64) -> RawBlock<'_> {
         let at = block as usize * self.stride;
-        RawBlock::new(self.memory.as_ref(), at, block::slots_at::<S>(), &self.packed)
+        RawBlock::new(
+            self.memory.as_ref(),
+            at,
+            block::slots_at::<S>(),
+            &self.packed,
+        )
     }
 
     #[inline(always)]
@@ -209,7 +214,12 @@ impl<S: Sidecar, M: AsMut<[u8]>> Table<S, M> {
     #[inline(always)]
     pub(super) fn block_mut(&mut self, block: u64) -> RawBlockMut<'_> {
         let at = block as usize * self.stride;
-        RawBlockMut::new(self.memory.as_mut(), at, block::slots_at::<S>(), &self.packed)
+        RawBlockMut::new(
+            self.memory.as_mut(),
+            at,
+            block::slots_at::<S>(),
+            &self.packed,
+        )
     }
 
     #[inline(always)]
