@@ -55,6 +55,8 @@ impl<S: Sidecar> Table<S> {
     /// [`Error::Geometry`] if there are no quotients, slots are not 1 to 56 bits wide with
     /// something left to compare, or the table does not fit in memory.
     pub fn new(options: TableOptions) -> Result<Self, Error> {
+        // An offset below 64 is taken at its word: `Header::run` and others look no further.
+        const { assert!(S::MAX_OFFSET >= 64, "a saturated offset means a full block") };
         let TableOptions {
             quotients,
             slot_bits,
@@ -235,6 +237,10 @@ impl<S: Sidecar, M: AsMut<[u8]>> Table<S, M> {
     }
 
     /// Overwrites the packed bits of a slot; nothing moves.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for filters with extensions and counters")
+    )]
     #[inline(always)]
     pub(crate) fn set_value(&mut self, slot: u64, value: u64) {
         let (block, i) = split(slot);

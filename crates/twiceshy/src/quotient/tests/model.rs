@@ -1,5 +1,4 @@
-//! The model of a quotient table, and sidecars to try it with, for the engine's own tests
-//! (`quotient/tests.rs`).
+//! The model of a quotient table, and sidecars to try it with.
 
 use crate::hash::{GOLDEN, mix};
 use crate::quotient::{Mark, Marks, Run, Sidecar, Slot};

@@ -5,8 +5,6 @@
 //! machine, and must come out the same to the byte. Sidecars with a low `MAX_OFFSET` make
 //! the long walks of large tables happen in small ones.
 
-// A file of its own would be `tests/model.rs`; here it stands with the other oracles.
-#[path = "../testing/table_model.rs"]
 mod model;
 
 use self::model::{Lane, Made, Model, Random, Stored, Tag};
@@ -23,6 +21,7 @@ enum Edit {
     OpenHome { at: u64, value: u64, item: Tag },
     OpenMarked { at: u64, slot: Slot<Tag> },
     Close { at: u64 },
+    Overwrite { at: u64, value: u64 },
 }
 
 struct Apply<'t, S: Made> {
@@ -42,6 +41,10 @@ impl<S: Made> Operation for Apply<'_, S> {
             Edit::OpenMarked { at, slot } => self.table.open_marked::<I>(&run, at, slot),
             Edit::Close { at } => {
                 self.table.close::<I>(&run, at);
+                Ok(())
+            }
+            Edit::Overwrite { at, value } => {
+                self.table.set_value(at, value);
                 Ok(())
             }
         }
@@ -132,6 +135,8 @@ struct Game<S: Made> {
     /// Edits, and openings refused.
     edits: u64,
     full: u64,
+    /// The most blocks in a row, at any time, whose offsets were too long to be stored.
+    longest_walk: u64,
 }
 
 fn options(quotients: u64, slot_bits: u32, ignored_bits: u32) -> TableOptions {
@@ -163,6 +168,7 @@ impl<S: Made> Game<S> {
             random,
             edits: 0,
             full: 0,
+            longest_walk: 0,
         }
     }
 
@@ -253,20 +259,44 @@ impl<S: Made> Game<S> {
         room
     }
 
-    /// Closes a slot somewhere, if any is open.
-    fn close(&mut self) {
+    /// Some fingerprint, if there is any: its quotient, its number in the run and the slot
+    /// that it starts at.
+    fn pick(&mut self) -> Option<(u64, usize, u64)> {
         let occupied: Vec<u64> = (0..self.options.quotients)
             .filter(|&quotient| !self.model.runs[quotient as usize].is_empty())
             .collect();
         if occupied.is_empty() {
-            return;
+            return None;
         }
         let quotient = occupied[self.random.below(occupied.len() as u64) as usize];
         let layout = self.model.layout(self.portable.slots());
         let start = layout.runs[quotient as usize].start;
         let stored = self.model.runs[quotient as usize].len() as u64;
         let i = self.random.below(stored) as usize;
-        let home_at = start + self.model.slot_of(quotient, i);
+        Some((quotient, i, start + self.model.slot_of(quotient, i)))
+    }
+
+    /// Changes the value of a slot somewhere, if any is open.
+    fn overwrite(&mut self) {
+        let Some((quotient, i, home_at)) = self.pick() else {
+            return;
+        };
+        let value = self.random.word() & mask_below(self.options.slot_bits);
+        let Stored { home, tail } = &mut self.model.runs[quotient as usize][i];
+        let behind = self.random.below(tail.len() as u64 + 1);
+        match behind.checked_sub(1) {
+            Some(at) => tail[at as usize].value = value,
+            None => home.0 = value,
+        }
+        let at = home_at + behind;
+        assert_eq!(self.apply(quotient, Edit::Overwrite { at, value }), Ok(()));
+    }
+
+    /// Closes a slot somewhere, if any is open.
+    fn close(&mut self) {
+        let Some((quotient, i, home_at)) = self.pick() else {
+            return;
+        };
         let tail = self.model.runs[quotient as usize][i].tail.len() as u64;
         let at = if tail > 0 {
             let behind = self.random.below(tail);
@@ -281,11 +311,17 @@ impl<S: Made> Game<S> {
     }
 
     /// What is cheap to check, after every edit.
-    fn check(&self) {
+    fn check(&mut self) {
         assert_eq!(self.portable.used(), self.model.used());
         assert_eq!(self.fast.used(), self.model.used());
         if let Err(violation) = self.portable.check_invariants() {
             panic!("{violation}");
+        }
+        let mut walk = 0;
+        for block in 0..self.portable.blocks() {
+            let is_stored = self.portable.header(block).offset < S::MAX_OFFSET;
+            walk = if is_stored { 0 } else { walk + 1 };
+            self.longest_walk = self.longest_walk.max(walk);
         }
     }
 
@@ -402,7 +438,9 @@ impl<S: Made> Game<S> {
     /// Opens slots `opening` times out of 16 and closes slots otherwise.
     fn phase(&mut self, edits: u64, opening: u64, more: impl Fn(&Self) -> bool) {
         while self.edits < edits && more(self) {
-            if self.random.below(16) < opening {
+            if self.random.one_in(16) {
+                self.overwrite();
+            } else if self.random.below(16) < opening {
                 self.open();
             } else {
                 self.close();
@@ -443,13 +481,17 @@ fn against_the_model<S: Made>() {
         (200, 31, 2),
         (320, 3, 0),
     ];
+    let mut longest_walk = 0;
     for (quotients, bits, ignored) in geometries {
         for place in PLACES {
             let options = options(quotients, bits, ignored);
             let mut game = Game::<S>::new(options, place, quotients);
             game.play(6_000);
+            longest_walk = longest_walk.max(game.longest_walk);
         }
     }
+    // No table here is large enough for an offset that does not fit its 16 bits.
+    assert_eq!(longest_walk > 0, S::MAX_OFFSET < u16::MAX);
 }
 
 #[test]
@@ -478,18 +520,38 @@ fn offsets_of_marked_slots_saturate_and_walk_back() {
     against_the_model::<Lane<true, true, 100>>();
 }
 
-#[test]
-fn tiny_offsets_of_bare_slots_walk_back() {
-    against_the_model::<Lane<false, false, 1>>();
-    against_the_model::<Lane<false, false, 2>>();
-    against_the_model::<Lane<false, true, 7>>();
+/// Nearly all in three quotients of one block or two, in a table of a dozen blocks: most
+/// offsets are too long to be stored, and the walk back goes over many blocks.
+fn walk_far<S: Made>() {
+    for quotients in [300, 640] {
+        for centre in [0, 30, 62, 63, 190] {
+            let mut game = Game::<S>::new(options(quotients, 7, 0), Where::OneRun, centre);
+            game.centre = centre;
+            game.play(3_000);
+            let blocks = game.portable.blocks() - centre / 64;
+            // All later blocks but those that the end of the run is near to.
+            let expected = blocks - 1 - u64::from(S::MAX_OFFSET).div_ceil(64);
+            assert!(
+                game.longest_walk >= expected,
+                "{} of {blocks} blocks, {quotients} quotients, centre {centre}",
+                game.longest_walk
+            );
+        }
+    }
 }
 
 #[test]
-fn tiny_offsets_of_marked_slots_walk_back() {
-    against_the_model::<Lane<true, false, 1>>();
-    against_the_model::<Lane<true, false, 2>>();
-    against_the_model::<Lane<true, true, 7>>();
+fn long_offsets_of_bare_slots_are_found_over_many_blocks() {
+    walk_far::<Lane<false, false, 64>>();
+    walk_far::<Lane<false, false, 65>>();
+    walk_far::<Lane<false, true, 100>>();
+}
+
+#[test]
+fn long_offsets_of_marked_slots_are_found_over_many_blocks() {
+    walk_far::<Lane<true, false, 64>>();
+    walk_far::<Lane<true, false, 65>>();
+    walk_far::<Lane<true, true, 100>>();
 }
 
 /// All in the last quotient: every slot behind its home, the spare ones, and not one more.
