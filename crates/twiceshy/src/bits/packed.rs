@@ -66,7 +66,7 @@ impl Packed {
             inverse: 4096_u32.div_ceil(bits),
             ones,
             highs,
-            lows: ones * mask_below(bits) & !highs,
+            lows: (ones * mask_below(bits)) & !highs,
             compared_ones: ones << ignored,
             compared,
             compared_lows: compared & !highs,
@@ -157,7 +157,7 @@ impl Packed {
     #[must_use]
     pub fn index_of(&self, equal: u64) -> u32 {
         debug_assert!(equal != 0);
-        (63 - equal.leading_zeros()) * self.inverse >> 12
+        ((63 - equal.leading_zeros()) * self.inverse) >> 12
     }
 
     /// How many of the first `count` slots of `window` are at most the one in

@@ -358,7 +358,7 @@ mod tests {
                 for to in from..64_usize {
                     for cpu in [Cpu::portable(), Cpu::detect()] {
                         let mut bytes = before.clone();
-                        let mut shift = |bytes: &mut Vec<u8>, up, carry| {
+                        let shift = |bytes: &mut Vec<u8>, up, carry| {
                             let range = (from as u32, to as u32);
                             cpu.run(Shift {
                                 bytes,

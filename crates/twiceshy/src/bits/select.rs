@@ -19,7 +19,7 @@ pub(super) fn select_bit(word: u64, rank: u32) -> u64 {
         return 0;
     }
     // The high bit of byte i says that its sum is at most `rank`: the bit lies beyond.
-    let beyond = ((u64::from(rank) * BYTES | HIGHS) - sums) & HIGHS;
+    let beyond = (((u64::from(rank) * BYTES) | HIGHS) - sums) & HIGHS;
     let at = beyond.count_ones() * 8;
     // `sums << 8` holds at byte i the sum of the bytes below it.
     let mut left = u64::from(rank) - (sums << 8 >> at & 0xff);
