@@ -6,7 +6,7 @@
 #![doc = ""]
 #![doc = include_str!("../README.md")]
 
-// The two places where unsafe code may stand; see docs/design.md.
+// The one place with unsafe code; see docs/design.md.
 #[allow(unsafe_code)]
 mod bits;
 mod mem;

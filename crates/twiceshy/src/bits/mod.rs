@@ -1,8 +1,9 @@
 //! Words of bits: rank, select, packed slots, and the choice of instructions.
 //!
-//! This is one of the two places where unsafe code may stand. Every fast routine
-//! has a portable twin with the same surface; the twin is the oracle of the fast one
-//! in tests, and `--cfg twiceshy_portable` makes it the only one.
+//! This is the one place with unsafe code: intrinsics, and reads and writes of a block
+//! that was checked as a whole. Every fast routine has a portable twin with the same
+//! surface; the twin is the oracle of the fast one in tests, and
+//! `--cfg twiceshy_portable` makes it the only one.
 
 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
 mod avx2;

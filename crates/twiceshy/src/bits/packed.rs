@@ -7,17 +7,18 @@
 //! ```
 //!
 //! An unaligned 64-bit load, shifted right by up to 7, holds at least 57 good bits: a
-//! *window* of `57 / r` whole slots. All slots of a window are compared with a value at
+//! *window* of `57 / r` whole slots, with noise above the last. All slots of a window are compared with a value at
 //! once, in a register, whatever `r` is: there is no branch on the width, only
 //! constants that depend on it.
 
-use super::word::{byte_of, load_word, mask_below, store_word};
+use super::word::mask_below;
+#[cfg(test)]
+use super::word::{load_word, store_word};
 
 /// The constants for one slot width.
 #[derive(Clone, Debug)]
 pub struct Packed {
     bits: u32,
-    ignored: u32,
     per_window: u32,
     /// `x * inverse >> 12` is `x / bits` for the bits of a word.
     inverse: u32,
@@ -61,7 +62,6 @@ impl Packed {
         }
         Packed {
             bits,
-            ignored,
             per_window,
             inverse: 4096_u32.div_ceil(bits),
             ones,
@@ -81,13 +81,6 @@ impl Packed {
         self.bits
     }
 
-    /// The lowest bits of a slot that take no part in comparisons.
-    #[inline(always)]
-    #[must_use]
-    pub fn ignored(&self) -> u32 {
-        self.ignored
-    }
-
     /// Bytes of the 64 slots of a block.
     #[inline(always)]
     #[must_use]
@@ -100,30 +93,6 @@ impl Packed {
     #[must_use]
     pub fn per_window(&self) -> u32 {
         self.per_window
-    }
-
-    /// Reads one slot.
-    #[inline(always)]
-    #[must_use]
-    pub fn get(&self, slots: &[u8], slot: u32) -> u64 {
-        self.window(slots, slot) & mask_below(self.bits)
-    }
-
-    /// Writes one slot.
-    #[inline(always)]
-    pub fn set(&self, slots: &mut [u8], slot: u32, value: u64) {
-        debug_assert!(value <= mask_below(self.bits));
-        let (byte, bit) = byte_of(slot as usize * self.bits as usize);
-        let word = load_word(slots, byte) & !(mask_below(self.bits) << bit);
-        store_word(slots, byte, word | value << bit);
-    }
-
-    /// The window that starts at `slot`. Bits beyond its last slot are noise.
-    #[inline(always)]
-    #[must_use]
-    pub fn window(&self, slots: &[u8], slot: u32) -> u64 {
-        let (byte, bit) = byte_of(slot as usize * self.bits as usize);
-        load_word(slots, byte) >> bit
     }
 
     /// `value` in every slot of a window.
@@ -170,6 +139,30 @@ impl Packed {
         let lower = (pattern | self.highs) - (window & self.lows);
         let at_most = pattern & !window | !(pattern ^ window) & lower;
         (at_most & self.highs_of_first[(count & 63) as usize]).count_ones()
+    }
+}
+
+/// Slots in bytes that are checked at every access: the oracle of
+/// [`RawBlock`](super::RawBlock).
+#[cfg(test)]
+impl Packed {
+    /// Reads one slot.
+    pub(super) fn get(&self, slots: &[u8], slot: u32) -> u64 {
+        self.window(slots, slot) & mask_below(self.bits)
+    }
+
+    /// Writes one slot.
+    pub(super) fn set(&self, slots: &mut [u8], slot: u32, value: u64) {
+        debug_assert!(value <= mask_below(self.bits));
+        let bit = (slot * self.bits) as usize;
+        let word = load_word(slots, bit / 8) & !(mask_below(self.bits) << (bit % 8));
+        store_word(slots, bit / 8, word | value << (bit % 8));
+    }
+
+    /// The window that starts at `slot`.
+    pub(super) fn window(&self, slots: &[u8], slot: u32) -> u64 {
+        let bit = (slot * self.bits) as usize;
+        load_word(slots, bit / 8) >> (bit % 8)
     }
 }
 
@@ -234,7 +227,7 @@ mod tests {
                     values.extend([0; 64]);
                     for slot in 0..64 {
                         let near = random(&mut state) as usize % 8 + slot as usize;
-                        let value = values[near.min(63)] ^ random(&mut state) % 2;
+                        let value = values[near.min(63)] ^ (random(&mut state) & 1);
                         let value = value & mask_below(bits);
                         let window = packed.window(&bytes, slot);
                         let pattern = packed.repeat(value);

@@ -312,7 +312,7 @@ mod tests {
             block.set_half_word::<0>(0x0103);
             block.lane().fill(9);
             for slot in 0..64 {
-                let value = u64::from(slot) * 0x0123_4567_89ab & mask_below(packed.bits());
+                let value = (u64::from(slot) * 0x0123_4567_89ab) & mask_below(packed.bits());
                 block.set_slot(slot, value);
                 packed.set(&mut expected[at + slots_at..], slot, value);
             }

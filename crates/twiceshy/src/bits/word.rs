@@ -53,9 +53,7 @@ pub fn shift_bits_down(word: u64, from: u32, to: u32, carry: bool) -> (u64, bool
 #[inline(always)]
 #[must_use]
 pub fn load_word(bytes: &[u8], at: usize) -> u64 {
-    let bytes = bytes[at..]
-        .first_chunk()
-        .expect("tables are padded by eight bytes");
+    let bytes = bytes[at..].first_chunk().expect("a word has eight bytes");
     u64::from_le_bytes(*bytes)
 }
 
@@ -64,15 +62,8 @@ pub fn load_word(bytes: &[u8], at: usize) -> u64 {
 pub fn store_word(bytes: &mut [u8], at: usize, word: u64) {
     let bytes = bytes[at..]
         .first_chunk_mut()
-        .expect("tables are padded by eight bytes");
+        .expect("a word has eight bytes");
     *bytes = word.to_le_bytes();
-}
-
-/// Splits a bit position into the byte that holds it and the bit in that byte.
-#[inline(always)]
-#[must_use]
-pub fn byte_of(bit: usize) -> (usize, u32) {
-    (bit >> 3, (bit & 7) as u32)
 }
 
 #[cfg(test)]

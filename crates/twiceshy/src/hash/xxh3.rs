@@ -1,5 +1,7 @@
 //! The fast stream hash: XXH3 with 128 bits of output.
 
+use std::fmt;
+
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::{GOLDEN, HashKind, Seed, StreamHash, mix};
@@ -59,6 +61,12 @@ impl StreamHash for Xxh3 {
 pub struct Keyed {
     seed: u64,
     flip_of_8: u64,
+}
+
+impl fmt::Debug for Keyed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Keyed(..)")
+    }
 }
 
 /// What XXH3-128 adds to a key of 4 to 8 bytes before it multiplies: two words of its

@@ -3,14 +3,16 @@
 //! A random access to a table of more than a few megabytes misses the translation
 //! buffers as well as the caches. Pages of 2 MiB remove the first of the two; Linux
 //! hands them out on request (`madvise`) where its administrator lets it. Nothing
-//! depends on the answer.
+//! depends on the answer. The crate `memmap2` does the asking, so there is no unsafe code
+//! here.
 
 use std::fmt;
 
 use crate::error::Error;
 
-/// From this size on, [`HugePages::Ask`] asks for huge pages.
-pub const HUGE_FROM_BYTES: usize = 1 << 21;
+/// From this size on memory is mapped, and [`HugePages::Ask`] asks for huge pages.
+#[cfg(any(test, all(feature = "huge-pages", target_os = "linux")))]
+const HUGE_FROM_BYTES: usize = 1 << 21;
 
 /// Whether a table may ask the system for huge pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

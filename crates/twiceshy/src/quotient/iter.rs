@@ -34,6 +34,7 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
 }
 
 /// Iterator over the runs of a table.
+#[derive(Debug)]
 pub struct Runs<'t, S: Sidecar, M> {
     table: &'t Table<S, M>,
     block: u64,

@@ -7,6 +7,7 @@ use crate::error::Error;
 
 /// Writes slots in the order of their quotients into a table, each once and in place:
 /// no search, no shifting.
+#[derive(Debug)]
 pub struct Writer<S: Sidecar> {
     table: Table<S>,
     /// The quotient of the run being written.
