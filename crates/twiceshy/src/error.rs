@@ -22,7 +22,7 @@ pub enum Error {
         /// All slots of the table, the spare ones at its end included.
         slots: u64,
     },
-    /// A size, rate or width that no filter can have.
+    /// A size, rate or width that no filter can have, or more memory than the system has.
     Geometry {
         /// What was asked for and what would do instead.
         reason: String,
@@ -50,7 +50,7 @@ impl fmt::Display for Error {
                 "the filter is full: {used} of {slots} slots are used and none is free where \
                  one is needed; build it with a larger capacity"
             ),
-            Error::Geometry { reason } => write!(f, "impossible filter geometry: {reason}"),
+            Error::Geometry { reason } => write!(f, "this filter can't be built: {reason}"),
             Error::Seed { reason } => write!(
                 f,
                 "the system gave no random seed ({reason}); pass one with `seed`"

@@ -15,11 +15,13 @@
 //! Unlike a Bloom filter it can remove, can be iterated, and keeps duplicates apart.
 
 use std::fmt;
+use std::iter::FusedIterator;
 
 use crate::bits::{Isa, Operation};
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
+use crate::mem::Memory;
 use crate::quotient::{
     Bare, Fingerprint, Geometry, Run, Runs, Short, Table, TableOptions, Violation,
 };
@@ -76,7 +78,7 @@ impl QuotientFilter {
         Self::builder().capacity(capacity).fpr(fpr).build()
     }
 
-    /// For everything else that can be chosen.
+    /// For everything else that can be chosen, another hash among them.
     pub fn builder() -> Builder<Self> {
         Builder::new()
     }
@@ -104,8 +106,10 @@ impl<H: StreamHash> Buildable for QuotientFilter<H> {
 }
 
 impl<H: StreamHash> QuotientFilter<H> {
-    /// Hashes a key the way this filter does, for the methods that take a [`Hashed`] key.
+    /// Hashes a key the way this filter does, for the methods that take a [`Hashed`] key: of
+    /// this filter, or of another one with the same hash and seed.
     #[inline]
+    #[must_use]
     pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
         Hashed::new::<H, K>(&self.seed, key)
     }
@@ -113,11 +117,13 @@ impl<H: StreamHash> QuotientFilter<H> {
     /// May `key` be a member? `false` is certain; `true` is wrong for a key that was never
     /// inserted at the false-positive rate.
     #[inline]
+    #[must_use]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_h0(first_word::<H, K>(&self.keyed, key))
     }
 
-    /// [`contains`](Self::contains) for a key that is hashed already.
+    /// [`contains`](Self::contains) for a key that is hashed already, with this filter's hash
+    /// and seed. (Under others it is another key, which nothing here can notice.)
     #[inline]
     #[must_use]
     pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
@@ -249,6 +255,7 @@ impl<H: StreamHash> QuotientFilter<H> {
             table: &self.core.table,
             runs: self.core.table.runs(),
             run: None,
+            left: self.len(),
         }
     }
 
@@ -449,9 +456,11 @@ impl Operation for RemoveBeyond<'_> {
 /// The fingerprints of a [`QuotientFilter`] in hash order.
 pub struct Iter<'f> {
     table: &'f Table<Bare>,
-    runs: Runs<'f, Bare, crate::mem::Memory>,
+    runs: Runs<'f, Bare, Memory>,
     /// What is left of the run being read.
     run: Option<Run>,
+    /// Fingerprints still to come.
+    left: u64,
 }
 
 impl Iterator for Iter<'_> {
@@ -465,10 +474,26 @@ impl Iterator for Iter<'_> {
         let remainder = self.table.slot(run.start).value;
         run.start += 1;
         self.run = Some(run);
+        self.left -= 1;
         Some(Fingerprint {
             quotient: run.quotient,
             remainder,
         })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from(self.left).ok();
+        (left.unwrap_or(usize::MAX), left)
+    }
+}
+
+impl FusedIterator for Iter<'_> {}
+
+impl fmt::Debug for Iter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Iter")
+            .field("left", &self.left)
+            .finish_non_exhaustive()
     }
 }
 

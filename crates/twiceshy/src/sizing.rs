@@ -19,7 +19,7 @@
 //! ```
 
 use crate::error::Error;
-use crate::quotient::Geometry;
+use crate::quotient::{self, Bare, Geometry};
 
 /// The highest load that we recommend: beyond it clusters, and so the time of an
 /// insertion, grow without bound. Adaptations need slots as well; this leaves them room.
@@ -74,6 +74,25 @@ pub fn expected_fpr(geometry: &Geometry, items: u64) -> f64 {
     -(items as f64 * miss).exp_m1()
 }
 
+/// Bytes of a plain quotient filter of this geometry, spare slots and padding included:
+/// what [`Stats::bytes`](crate::Stats::bytes) says once it is built.
+///
+/// ```
+/// use twiceshy::{QuotientFilter, sizing};
+///
+/// let geometry = sizing::geometry(1_000_000, 0.01)?;
+/// let filter = QuotientFilter::new(1_000_000, 0.01)?;
+/// assert_eq!(sizing::plain_bytes(&geometry), filter.stats().bytes);
+/// assert_eq!(sizing::plain_bytes(&geometry) >> 10, 1194); // KiB
+/// # Ok::<(), twiceshy::Error>(())
+/// ```
+#[must_use]
+pub fn plain_bytes(geometry: &Geometry) -> u64 {
+    let size = quotient::size::<Bare>(geometry.slots(), geometry.remainder_bits());
+    let (_, bytes) = size.expect("a geometry has ids of at most 60 bits");
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +139,18 @@ mod tests {
                 .to_string()
                 .contains("60 bits")
         );
+    }
+
+    #[test]
+    fn every_geometry_has_a_size() {
+        for bits in 1..=56 {
+            let most = Geometry::new(1 << (60 - bits), bits).unwrap();
+            let least = Geometry::new(1, bits).unwrap();
+            assert!(plain_bytes(&most) > plain_bytes(&least));
+            // One quotient has 72 spare slots, which makes two blocks.
+            let blocks = 2 * (18 + 8 * u64::from(bits));
+            assert_eq!(plain_bytes(&least), blocks + 32);
+        }
     }
 
     #[test]

@@ -3,7 +3,20 @@
 use std::fmt;
 
 /// Size, load, space and expected error of a filter at one moment.
-#[derive(Clone, Copy, Debug, PartialEq)]
+///
+/// Later versions may know more, so a filter of your own starts from the default, which is
+/// all zeros, and sets what it knows:
+///
+/// ```
+/// use twiceshy::Stats;
+///
+/// let mut stats = Stats::default();
+/// stats.items = 1_000;
+/// stats.bytes = 1_250;
+/// stats.bits_per_item = 10.0;
+/// assert!(stats.to_string().starts_with("1000 items"));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
     /// Items held, duplicates counted.
@@ -30,16 +43,20 @@ impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} items in {} slots of {} bits (load {:.1}%), {} bytes, {:.2} bits an item, \
-             expected false-positive rate {:.2e}, longest cluster {}",
+            "{} items in {} slots of {} bits (load {:.1}%), {} bytes",
             self.items,
             self.slots,
             self.remainder_bits,
             100.0 * self.load,
             self.bytes,
-            self.bits_per_item,
-            self.expected_fpr,
-            self.longest_cluster,
-        )
+        )?;
+        if self.items > 0 {
+            write!(
+                f,
+                ", {:.2} bits an item, expected false-positive rate {:.2e}, longest cluster {}",
+                self.bits_per_item, self.expected_fpr, self.longest_cluster,
+            )?;
+        }
+        Ok(())
     }
 }

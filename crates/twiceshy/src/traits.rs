@@ -2,7 +2,7 @@
 //!
 //! Each trait is one ability, so that code can ask for just what it needs. Every
 //! method that takes a key has a twin that takes a ready [`Hashed`] key: hash once,
-//! ask many filters of the same seed.
+//! ask many filters of the same hash and seed.
 
 use crate::error::Error;
 use crate::hash::{Hashed, Key};
@@ -12,26 +12,32 @@ use crate::stats::Stats;
 /// member.
 pub trait Filter {
     /// Hashes a key the way this filter does: same hash function, same seed.
+    #[must_use]
     fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k>;
 
     /// May `key` be a member? `false` is certain, `true` is wrong at the filter's
     /// false-positive rate.
+    #[must_use]
     fn contains_hashed(&self, key: &Hashed<'_>) -> bool;
 
     /// May `key` be a member?
+    #[must_use]
     fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_hashed(&self.hash(key))
     }
 
     /// How many items the filter holds, duplicates counted.
+    #[must_use]
     fn len(&self) -> u64;
 
     /// Is the filter empty?
+    #[must_use]
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Size, load, space and expected error.
+    #[must_use]
     fn stats(&self) -> Stats;
 }
 

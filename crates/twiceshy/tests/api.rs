@@ -261,6 +261,10 @@ fn twins_agree<H: StreamHash>(slots: u64) {
         assert_eq!(by_hash.len(), by_key.len());
     }
     assert!(by_key.iter().eq(&by_hash) && by_key.iter().eq(&by_trait));
+    let (mut fingerprints, len) = (by_key.iter(), by_key.len() as usize);
+    assert_eq!(fingerprints.size_hint(), (len, Some(len)));
+    assert_eq!(fingerprints.by_ref().count(), len);
+    assert_eq!((fingerprints.next(), fingerprints.size_hint().0), (None, 0));
     assert_eq!(by_key.stats(), Filter::stats(&by_trait));
     // Not by doing nothing: each outcome came up.
     assert_eq!(results.len(), 2 + 3 + 2, "{results:?}");
@@ -305,6 +309,11 @@ fn stats_are_what_they_say() {
     assert_eq!(filter.stats().expected_fpr, 0.0);
     assert_eq!(filter.stats().longest_cluster, 0);
     assert!(filter.stats().bits_per_item.is_infinite());
+    let text = filter.stats().to_string();
+    assert!(
+        text.ends_with("bytes"),
+        "what has no meaning is left out: {text}"
+    );
     for key in 0..150_u64 {
         filter.insert(&key).unwrap();
     }

@@ -39,7 +39,8 @@ use super::key_bytes::Joined;
 ///
 /// Values of *different* types may well have the same ones, as `"a"`, `b"a"` and `97_u8`
 /// do: that is what lets a `str` find a `String`. Do not mix key types in one filter
-/// unless that is what you want; `1_u32` and `1_u64` are different keys.
+/// unless that is what you want; `1_u32` and `1_u64` are different keys, and a literal
+/// without a type, as in `filter.insert(&1)`, is an `i32`.
 ///
 /// # Your own keys
 ///

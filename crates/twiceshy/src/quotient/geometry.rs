@@ -1,5 +1,6 @@
 //! From hash to slot: the quotient, the remainder and the minirun id.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::bits::{Packed, mask_below};
@@ -30,7 +31,7 @@ use crate::error::Error;
 /// assert_eq!(Geometry::new(2_000, 8)?.id(0x0123_4567_89ab_cdef), id);
 /// # Ok::<(), twiceshy::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
     slots: u64,
     remainder_bits: u32,
@@ -51,6 +52,8 @@ impl Geometry {
     /// An id must fit in this many bits.
     pub const MAX_ID_BITS: u32 = 60;
 
+    /// A geometry of `slots` slots and `remainder_bits` bits.
+    ///
     /// # Errors
     /// [`Error::Geometry`] unless there is at least one slot, a remainder has 1 to 56
     /// bits, and `slots * 2^remainder_bits` is at most `2^60`.
@@ -144,6 +147,15 @@ impl Geometry {
         let first = |id: u64| (u128::from(id) << 64).div_ceil(u128::from(self.ids()));
         // The end of the last id is 2^64, so its inclusive end still fits a word.
         first(id) as u64..=(first(id + 1) - 1) as u64
+    }
+}
+
+impl fmt::Debug for Geometry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Geometry")
+            .field("slots", &self.slots)
+            .field("remainder_bits", &self.remainder_bits)
+            .finish()
     }
 }
 

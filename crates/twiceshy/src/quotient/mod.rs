@@ -47,6 +47,7 @@ pub use geometry::{Fingerprint, Geometry};
 pub(crate) use insert::Short;
 pub use iter::Runs;
 pub use sidecar::{Bare, Mark, Marks, Sidecar};
+pub(crate) use table::size;
 pub use table::{Table, TableOptions, spare_slots};
 pub use writer::Writer;
 

@@ -12,7 +12,7 @@ use crate::mem::{HugePages, Memory};
 /// The rank-and-select quotient table: runs of slots in quotient order.
 ///
 /// `S` is the data that rides along with each slot, `M` the bytes that the table lives
-/// in: its own [`Memory`], or any bytes for a table that is only read.
+/// in: its own memory, or any bytes for a table that is only read.
 pub struct Table<S: Sidecar, M = Memory> {
     pub(super) memory: M,
     pub(super) packed: Packed,
@@ -48,6 +48,15 @@ pub fn spare_slots(quotients: u64) -> u64 {
 /// Whole vectors are read and written at the last slots too.
 const PADDING: usize = SLACK;
 
+/// How many blocks a table has, and how many bytes they and the padding take; `None` if
+/// they can't be counted.
+pub(crate) fn size<S: Sidecar>(quotients: u64, slot_bits: u32) -> Option<(u64, u64)> {
+    let slots = quotients.checked_add(spare_slots(quotients))?;
+    let blocks = slots.div_ceil(64);
+    let bytes = blocks.checked_mul(block::stride::<S>(slot_bits) as u64)?;
+    Some((blocks, bytes.checked_add(PADDING as u64)?))
+}
+
 impl<S: Sidecar> Table<S> {
     /// An empty table.
     ///
@@ -72,15 +81,9 @@ impl<S: Sidecar> Table<S> {
                 Packed::MAX_BITS
             )));
         }
-        let stride = block::stride::<S>(slot_bits);
-        let blocks = quotients
-            .checked_add(spare_slots(quotients))
-            .map(|slots| slots.div_ceil(64));
-        let bytes = blocks
-            .and_then(|blocks| usize::try_from(blocks).ok())
-            .and_then(|blocks| blocks.checked_mul(stride))
-            .and_then(|bytes| bytes.checked_add(PADDING));
-        let (Some(blocks), Some(bytes)) = (blocks, bytes) else {
+        let size = size::<S>(quotients, slot_bits)
+            .and_then(|(blocks, bytes)| Some((blocks, usize::try_from(bytes).ok()?)));
+        let Some((blocks, bytes)) = size else {
             return Err(Error::geometry(format!(
                 "{quotients} slots do not fit in memory"
             )));
@@ -88,7 +91,7 @@ impl<S: Sidecar> Table<S> {
         Ok(Table {
             memory: Memory::zeroed(bytes, huge_pages)?,
             packed: Packed::new(slot_bits, ignored_bits),
-            stride,
+            stride: block::stride::<S>(slot_bits),
             quotients,
             slots: blocks * 64,
             used: 0,
@@ -135,17 +138,10 @@ impl<S: Sidecar, M> Table<S, M> {
         self.used
     }
 
-    /// The packing of the slots.
-    #[inline(always)]
-    #[must_use]
-    pub fn packed(&self) -> &Packed {
-        &self.packed
-    }
-
     /// The instructions to use.
     #[inline(always)]
     #[must_use]
-    pub fn cpu(&self) -> Cpu {
+    pub(crate) fn cpu(&self) -> Cpu {
         self.cpu
     }
 
