@@ -74,6 +74,17 @@ impl Workspace {
         Ok(features.keys().map(String::as_str).collect())
     }
 
+    /// Every example of the library.
+    pub(crate) fn library_examples(&self) -> Result<Vec<&str>> {
+        let targets = self.library()?["targets"].as_array().into_iter().flatten();
+        let examples = targets.filter(|target| target["kind"][0] == "example");
+        let names: Vec<&str> = examples.filter_map(|one| one["name"].as_str()).collect();
+        if names.is_empty() {
+            return Err("cargo metadata lists no examples".into());
+        }
+        Ok(names)
+    }
+
     /// The oldest compiler that the library promises to build with.
     pub(crate) fn library_msrv(&self) -> Result<&str> {
         let msrv = self.library()?["rust_version"].as_str();

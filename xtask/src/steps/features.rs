@@ -1,4 +1,5 @@
-//! The library builds with no feature, with each one alone, and with all.
+//! The library, its tests and examples build with no feature, with each one alone, and with
+//! all.
 
 use super::Outcome;
 use crate::workspace::{LIBRARY, Workspace};
@@ -13,7 +14,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
     let none = "--no-default-features".to_owned();
     let all = "--all-features".to_owned();
     for selection in [none].into_iter().chain(alone).chain([all]) {
-        let args = format!("clippy --quiet -p {LIBRARY} {selection} -- -D warnings");
+        let args = format!("clippy --quiet -p {LIBRARY} --all-targets {selection} -- -D warnings");
         command::run(&mut workspace.cargo(&args))?;
     }
     Ok(Outcome::Passed)

@@ -3,6 +3,7 @@
 //! A step is a function and a line in [`STEPS`]; the longer ones have a file of
 //! their own.
 
+mod examples;
 mod features;
 mod hygiene;
 mod lab;
@@ -49,7 +50,8 @@ pub(crate) const STEPS: &[Step] = &[
         features::run,
     ),
     step("doc", "the documentation builds without a warning", doc),
-    step("tests", "all tests, doctests and examples pass", tests),
+    step("tests", "all tests and doctests pass", tests),
+    step("examples", "the library's examples run", examples::run),
     step(
         "portable",
         "the tests pass without CPU-specific code",
