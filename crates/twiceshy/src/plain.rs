@@ -10,7 +10,7 @@
 //! | space | `r + 2.25` bits a slot, `(r + 2.25) / load` bits an item |
 //! | false-positive rate | `1 - (1 - 1/(n 2^r))^m`, about `load * 2^-r` |
 //! | lookup | one or two cache lines, no data-dependent branch inside a block |
-//! | insert, remove | the same, and `O(1/(1 - load)^2)` slots moved, a word at a time |
+//! | insert, remove | the same, and `O(1/(1 - load)^2)` slots moved, many at a time |
 //!
 //! Unlike a Bloom filter it can remove, can be iterated, and keeps duplicates apart.
 
@@ -168,18 +168,24 @@ impl<H: StreamHash> QuotientFilter<H> {
     /// [`Error::Full`] if no slot is left; nothing has changed then.
     #[inline]
     pub fn insert_unique<K: Key + ?Sized>(&mut self, key: &K) -> Result<Inserted, Error> {
-        self.insert_unique_hashed(&self.hash(key))
+        self.insert_unique_h0(first_word::<H, K>(&self.keyed, key))
     }
 
     /// [`insert_unique`](Self::insert_unique) for a key that is hashed already.
     ///
     /// # Errors
     /// As [`insert_unique`](Self::insert_unique).
+    #[inline]
     pub fn insert_unique_hashed(&mut self, key: &Hashed<'_>) -> Result<Inserted, Error> {
-        if self.contains_hashed(key) {
+        self.insert_unique_h0(key.h0())
+    }
+
+    #[inline]
+    fn insert_unique_h0(&mut self, h0: u64) -> Result<Inserted, Error> {
+        if self.contains_h0(h0) {
             return Ok(Inserted::Present);
         }
-        self.insert_hashed(key).map(|()| Inserted::New)
+        self.insert_h0(h0).map(|()| Inserted::New)
     }
 
     /// Removes one copy of a key.

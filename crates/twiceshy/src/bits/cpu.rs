@@ -8,6 +8,7 @@
 
 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
 use super::avx2;
+use super::raw_block::{load, store};
 use super::select;
 use super::word::{mask_below, mask_through, rank_through};
 
@@ -71,7 +72,7 @@ impl Isa for Portable {
 
     #[inline(always)]
     unsafe fn shift_words_up(words: *mut u8, bits: u32, low: u32, high: u32, carry: u64) {
-        let (mut at, last) = (low / 64, (high - 1) / 64);
+        let (mut at, last) = (byte_of_word(low), byte_of_word(high - 1));
         // The first word keeps what lies below `low`; the carry follows, then what was
         // there. `new` is the shifted word, `over` what it pushes into the next one.
         // SAFETY: the caller's promise, here and below: all words lie in the range.
@@ -83,7 +84,7 @@ impl Isa for Portable {
         while at < last {
             // SAFETY: as above.
             unsafe { store(words, at, new) };
-            at += 1;
+            at += 8;
             // SAFETY: as above.
             word = unsafe { load(words, at) };
             new = over | word << bits;
@@ -97,7 +98,7 @@ impl Isa for Portable {
 
     #[inline(always)]
     unsafe fn shift_words_down(words: *mut u8, bits: u32, low: u32, high: u32, carry: u64) {
-        let (first, mut at) = (low / 64, (high - 1) / 64);
+        let (first, mut at) = (byte_of_word(low), byte_of_word(high - 1));
         let top = (high - 1) % 64;
         // The last word keeps what lies above `high`; the carry comes in right above the
         // bits that move. `over` is what comes in from above the word.
@@ -109,7 +110,7 @@ impl Isa for Portable {
         while at > first {
             // SAFETY: as above.
             unsafe { store(words, at, kept | moving >> bits | over << (64 - bits)) };
-            at -= 1;
+            at -= 8;
             over = moving;
             // SAFETY: as above.
             moving = unsafe { load(words, at) };
@@ -123,25 +124,10 @@ impl Isa for Portable {
     }
 }
 
-/// # Safety
-/// Word `at` of `words` is readable.
+/// Where the word of a bit starts.
 #[inline(always)]
-unsafe fn load(words: *const u8, at: u32) -> u64 {
-    // SAFETY: the caller's promise; bytes have no alignment.
-    u64::from_le_bytes(unsafe { words.add(at as usize * 8).cast::<[u8; 8]>().read() })
-}
-
-/// # Safety
-/// Word `at` of `words` is writable.
-#[inline(always)]
-unsafe fn store(words: *mut u8, at: u32, word: u64) {
-    // SAFETY: the caller's promise; bytes have no alignment.
-    unsafe {
-        words
-            .add(at as usize * 8)
-            .cast::<[u8; 8]>()
-            .write(word.to_le_bytes())
-    };
+fn byte_of_word(bit: u32) -> usize {
+    bit as usize / 64 * 8
 }
 
 /// Work to be compiled for each instruction set. `run` and all it calls must be

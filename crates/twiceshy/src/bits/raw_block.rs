@@ -53,7 +53,7 @@ fn check(len: usize, at: usize, slots_at: usize, packed: &Packed) {
 /// # Safety
 /// Eight bytes are readable at `start + at`.
 #[inline(always)]
-unsafe fn load(start: *const u8, at: usize) -> u64 {
+pub(super) unsafe fn load(start: *const u8, at: usize) -> u64 {
     // SAFETY: the caller's promise; an array of bytes has no alignment.
     u64::from_le_bytes(unsafe { start.add(at).cast::<[u8; 8]>().read() })
 }
@@ -61,7 +61,7 @@ unsafe fn load(start: *const u8, at: usize) -> u64 {
 /// # Safety
 /// Eight bytes are writable at `start + at`.
 #[inline(always)]
-unsafe fn store(start: *mut u8, at: usize, word: u64) {
+pub(super) unsafe fn store(start: *mut u8, at: usize, word: u64) {
     // SAFETY: the caller's promise; an array of bytes has no alignment.
     unsafe { start.add(at).cast::<[u8; 8]>().write(word.to_le_bytes()) };
 }

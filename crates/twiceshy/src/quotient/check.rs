@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::block::stored_runends;
 use super::sidecar::Sidecar;
 use super::table::Table;
 
@@ -104,9 +103,8 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
     /// The slots from `from` up to `to` hold nothing at all.
     fn check_empty(&self, from: u64, to: u64) -> Result<(), Violation> {
         for slot in from..to {
-            let runend = stored_runends(&self.block(slot / 64)) >> (slot % 64) & 1 == 1;
-            require(!runend, "an empty slot ends a run", slot)?;
             let content = self.slot(slot);
+            require(!content.runend, "an empty slot ends a run", slot)?;
             require(
                 content.item == S::Item::default(),
                 "an empty slot has a sidecar",

@@ -2,8 +2,8 @@
 //!
 //! [`find`](super::find) and [`shift`](super::shift) can do everything; this does the
 //! common case with one block in registers, one comparison for the whole run, and hardly a
-//! branch that depends on the data. Where the case is not the common one it has changed
-//! nothing and says so.
+//! branch that depends on the data. What has to move may well lie in later blocks. Where
+//! the case is not the common one, this has changed nothing and says so.
 
 use super::Fingerprint;
 use super::block::{self, Header, Slot};

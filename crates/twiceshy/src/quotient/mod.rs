@@ -23,7 +23,7 @@
 //! # Space and time
 //!
 //! `r + 2.25` bits a slot, plus the sidecar's. At load `a` a lookup reads one or two cache
-//! lines; an insertion moves on average about `1 / (2 (1 - a)^2)` slots, a word at a time.
+//! lines; an insertion moves on average about `1 / (2 (1 - a)^2)` slots, by whole words or vectors.
 //!
 //! [`Table`] is the only code that knows any of this. Filters are thin layers on it; what
 //! they keep beside each slot is a [`Sidecar`]. Papers: Pandey, Bender, Johnson, Patro, "A
