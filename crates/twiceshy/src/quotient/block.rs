@@ -91,7 +91,10 @@ impl Header {
     #[inline(always)]
     pub(super) fn any_marked(&self, start: u32, length: u32) -> bool {
         let end = start + length;
-        length != 0 && (end > 63 || self.marked & mask_through(end & 63) & !0 << (start & 63) != 0)
+        // No branch on the length: whether there is a run is a coin toss.
+        let run = u64::from(length != 0).wrapping_neg();
+        let seen = self.marked & mask_through(end & 63) & !0 << (start & 63);
+        (seen | u64::from(end >> 6)) & run != 0
     }
 
     /// Has any of the quotients `first..=last` a run? `last` is below 64 and at least
@@ -280,6 +283,18 @@ pub(super) fn set_runend(block: &mut RawBlockMut<'_>, slot: u32, runend: bool) {
 pub(super) fn put<S: Sidecar>(block: &mut RawBlockMut<'_>, slot: u32, content: Slot<S::Item>) {
     add_runends(block, u64::from(content.runend) << slot);
     let _empty = S::shift_up(block.lane(), slot, slot, content.item);
+    block.set_slot(slot, content.value);
+}
+
+/// Overwrites a slot.
+#[inline(always)]
+pub(super) fn overwrite<S: Sidecar>(
+    block: &mut RawBlockMut<'_>,
+    slot: u32,
+    content: Slot<S::Item>,
+) {
+    set_runend(block, slot, content.runend);
+    let _old = S::shift_up(block.lane(), slot, slot, content.item);
     block.set_slot(slot, content.value);
 }
 

@@ -31,31 +31,24 @@ pub struct Run {
 }
 
 impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
-    /// Does the run of a fingerprint's quotient hold its remainder in an unmarked slot? If
-    /// some slot of the run is marked, the run leaves its block or is longer than a window,
-    /// `scan` decides.
+    /// Does the run of a fingerprint's quotient hold its remainder? `None` if that takes a
+    /// longer look: the run has marked slots, leaves its block, or is longer than a window.
     #[inline(always)]
-    pub(crate) fn probe<I: Isa>(
-        &self,
-        fingerprint: Fingerprint,
-        scan: impl FnOnce(&Self) -> bool,
-    ) -> bool {
+    pub(crate) fn probe<I: Isa>(&self, fingerprint: Fingerprint) -> Option<bool> {
         let (block, i) = split(fingerprint.quotient);
         let block = self.block(block);
         // Where exactly the run is, the header tells; but most likely near its home. Asking
         // for that line now overlaps the two misses.
         block.prefetch_slot(i);
         let header = Header::read::<S>(&block);
-        let Some((start, length)) = header.probe::<I, S>(i) else {
-            return scan(self);
-        };
+        let (start, length) = header.probe::<I, S>(i)?;
         let packed = &self.packed;
         if length > packed.per_window() || (S::MARKS && header.any_marked(start, length)) {
-            return scan(self);
+            return None;
         }
         // Without a run the start is arbitrary and the length zero.
         let pattern = packed.repeat_compared(fingerprint.remainder);
-        packed.equal(block.window(start), pattern, length) != 0
+        Some(packed.equal(block.window(start), pattern, length) != 0)
     }
 
     /// The run of a quotient.
@@ -249,6 +242,22 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
             }
         }
         at
+    }
+
+    /// Is any slot of `run` marked?
+    #[inline(always)]
+    pub(crate) fn has_marks(&self, run: &Run) -> bool {
+        S::MARKS
+            && (run.start..run.end).any(|slot| {
+                let (block, i) = split(slot);
+                self.header(block).marked >> i & 1 == 1
+            })
+    }
+
+    /// One past the last slot of the fingerprint whose home slot is `home`, in a run that
+    /// ends at `end`.
+    pub(crate) fn end_of_print(&self, home: u64, end: u64) -> u64 {
+        self.skip_marked(home + 1).min(end)
     }
 
     /// Does `run` hold `remainder`? The run has no marked slots.

@@ -99,9 +99,13 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
         Short::Done(Ok(()))
     }
 
-    /// Takes a slot with this fingerprint's remainder out of its run.
+    /// Takes a slot with this fingerprint's remainder out of its run. If `ALONE`, only one
+    /// that no other slot of the run equals.
     #[inline(always)]
-    pub(crate) fn remove_short<I: Isa>(&mut self, fingerprint: Fingerprint) -> Short<Removed> {
+    pub(crate) fn remove_short<I: Isa, const ALONE: bool>(
+        &mut self,
+        fingerprint: Fingerprint,
+    ) -> Short<Removed> {
         let (home, i) = split(fingerprint.quotient);
         let mut block = self.block_mut(home);
         let packed = block.packed();
@@ -119,6 +123,9 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
         let equal = packed.equal(block.as_ref().window(start), pattern, length);
         if equal == 0 {
             return Short::Done(Removed::NotFound);
+        }
+        if ALONE && equal & (equal - 1) != 0 {
+            return Short::NotHere;
         }
         // Equal slots are equal: the last of them has the fewest to move.
         let at = start + packed.index_of(equal);

@@ -154,7 +154,7 @@ impl<S: Sidecar, M> Table<S, M> {
 
     /// `Error::Full` with this table's figures.
     #[cold]
-    pub(super) fn full(&self) -> Error {
+    pub(crate) fn full(&self) -> Error {
         Error::Full {
             used: self.used,
             slots: self.slots,
