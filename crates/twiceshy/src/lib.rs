@@ -13,6 +13,7 @@ mod mem;
 
 pub mod adaptive;
 pub mod builder;
+pub mod counting;
 mod error;
 pub mod hash;
 pub mod plain;
@@ -26,6 +27,7 @@ pub mod traits;
 
 pub use adaptive::{AdaptiveFilter, AdaptiveSet};
 pub use builder::Builder;
+pub use counting::CountingFilter;
 pub use error::Error;
 pub use mem::HugePages;
 pub use plain::{Inserted, QuotientFilter};

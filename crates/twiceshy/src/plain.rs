@@ -255,7 +255,8 @@ impl<H: StreamHash> QuotientFilter<H> {
     /// cluster).
     #[must_use]
     pub fn stats(&self) -> Stats {
-        Stats::of_table(&self.core.table, &self.core.geometry, self.len())
+        let items = self.len();
+        Stats::of_table(&self.core.table, &self.core.geometry, items, items)
     }
 
     /// A copy, or an error where [`Clone`] would abort for want of memory.

@@ -30,11 +30,13 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Those of a filter of the quotient family with `items` in it.
+    /// Those of a filter of the quotient family that holds `items` in so many different
+    /// `fingerprints`.
     pub(crate) fn of_table<S: Sidecar, M: AsRef<[u8]>>(
         table: &Table<S, M>,
         geometry: &Geometry,
         items: u64,
+        fingerprints: u64,
     ) -> Self {
         let bytes = table.bytes();
         Stats {
@@ -45,7 +47,7 @@ impl Stats {
             remainder_bits: geometry.remainder_bits(),
             bytes,
             bits_per_item: 8.0 * bytes as f64 / items as f64,
-            expected_fpr: sizing::expected_fpr(geometry, items),
+            expected_fpr: sizing::expected_fpr(geometry, fingerprints),
             longest_cluster: table.longest_cluster(),
         }
     }

@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::print::{Digits, Layout, Print, Stream};
-use crate::bits::{Cpu, Isa, Operation};
+use crate::bits::{Cpu, Isa, Operation, Packed};
+use crate::builder::Parts;
 use crate::error::Error;
 use crate::hash::Hashed;
 use crate::quotient::{
-    Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Slot, Table, Violation,
+    Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Slot, Table, TableOptions, Violation,
 };
 use crate::traits::Removed;
 
@@ -27,6 +28,63 @@ pub(crate) struct Contents {
 }
 
 impl Core {
+    /// An empty table of these measures.
+    pub(crate) fn from_parts(parts: &Parts) -> Result<Self, Error> {
+        let value_bits = parts.value_bits;
+        let width = parts.geometry.remainder_bits() + value_bits;
+        if value_bits > 16 || width > Packed::MAX_BITS {
+            return Err(Error::geometry(format!(
+                "a fingerprint has 0 to 16 value bits, and with its remainder at most {} bits; \
+                 not {value_bits} and {width}",
+                Packed::MAX_BITS
+            )));
+        }
+        Ok(Core {
+            table: Table::new(TableOptions {
+                quotients: parts.geometry.slots(),
+                slot_bits: width,
+                ignored_bits: value_bits,
+                huge_pages: parts.huge_pages,
+            })?,
+            geometry: parts.geometry,
+            layout: Layout { width, value_bits },
+            live: 0,
+            ghosts: 0,
+        })
+    }
+
+    pub(crate) fn try_clone(&self) -> Result<Self, Error> {
+        Ok(Core {
+            table: self.table.try_clone()?,
+            ..*self
+        })
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.table.clear();
+        self.live = 0;
+        self.ghosts = 0;
+    }
+
+    /// All fingerprints, in hash order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Fingerprint, Print)> + '_ {
+        self.table.runs().flat_map(move |run| {
+            let mut at = run.start;
+            std::iter::from_fn(move || {
+                (at < run.end).then(|| {
+                    let end = self.table.end_of_print(at, run.end);
+                    let fingerprint = Fingerprint {
+                        quotient: run.quotient,
+                        remainder: self.table.slot(at).value >> self.layout.value_bits,
+                    };
+                    let print = self.read(at..end);
+                    at = end;
+                    (fingerprint, print)
+                })
+            })
+        })
+    }
+
     fn cpu(&self) -> Cpu {
         self.table.cpu()
     }

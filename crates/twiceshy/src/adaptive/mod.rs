@@ -46,22 +46,21 @@
 //!
 //! Paper: Wen et al., "Adaptive Quotient Filters" (2024).
 
-mod core;
+pub(crate) mod core;
 mod edit;
 mod pairing;
 pub mod policy;
-mod print;
+pub(crate) mod print;
 pub mod set;
 
 use std::fmt;
 
 use self::core::Core;
-use self::print::{Layout, Print, common_digits};
-use crate::bits::Packed;
+use self::print::{Print, common_digits};
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
-use crate::quotient::{Geometry, Minirun, Table, TableOptions, Violation};
+use crate::quotient::{Geometry, Minirun, Violation};
 use crate::stats::Stats;
 use crate::traits::{Adaptive, Filter, Insert, Removed};
 
@@ -167,29 +166,8 @@ impl<H: StreamHash> Buildable for AdaptiveFilter<H> {
     type WithHash<X: StreamHash> = AdaptiveFilter<X>;
 
     fn from_parts(parts: Parts) -> Result<Self, Error> {
-        let value_bits = parts.value_bits;
-        let width = parts.geometry.remainder_bits() + value_bits;
-        if value_bits > 16 || width > Packed::MAX_BITS {
-            return Err(Error::geometry(format!(
-                "a fingerprint has 0 to 16 value bits, and with its remainder at most {} bits; \
-                 not {value_bits} and {width}",
-                Packed::MAX_BITS
-            )));
-        }
-        let table = Table::new(TableOptions {
-            quotients: parts.geometry.slots(),
-            slot_bits: width,
-            ignored_bits: value_bits,
-            huge_pages: parts.huge_pages,
-        })?;
         Ok(AdaptiveFilter {
-            core: Core {
-                table,
-                geometry: parts.geometry,
-                layout: Layout { width, value_bits },
-                live: 0,
-                ghosts: 0,
-            },
+            core: Core::from_parts(&parts)?,
             keyed: H::keyed(&parts.seed),
             seed: parts.seed,
         })
@@ -550,9 +528,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
 
     /// Removes everything and keeps the memory.
     pub fn clear(&mut self) {
-        self.core.table.clear();
-        self.core.live = 0;
-        self.core.ghosts = 0;
+        self.core.clear();
     }
 
     /// How many fingerprints the filter holds, ghosts aside: one for each member.
@@ -595,7 +571,8 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// table.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        Stats::of_table(&self.core.table, &self.core.geometry, self.len())
+        let items = self.len();
+        Stats::of_table(&self.core.table, &self.core.geometry, items, items)
     }
 
     /// A copy, or an error where [`Clone`] would abort for want of memory.
@@ -604,10 +581,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// [`Error::Geometry`] if a second table does not fit in memory.
     pub fn try_clone(&self) -> Result<Self, Error> {
         Ok(AdaptiveFilter {
-            core: Core {
-                table: self.core.table.try_clone()?,
-                ..self.core
-            },
+            core: self.core.try_clone()?,
             ..*self
         })
     }
