@@ -144,7 +144,8 @@ impl Header {
         let end_before = (ends & bit.wrapping_sub(1)).leading_zeros();
         let lowest = 64 - u32::from(self.offset).max(i);
         let from_end = if S::MARKS {
-            end_before - self.tail::<S>(64 - end_before)
+            // Without a run before it, this means nothing, and the minimum discards it.
+            end_before.wrapping_sub(self.tail::<S>(64 - end_before))
         } else {
             end_before
         };
