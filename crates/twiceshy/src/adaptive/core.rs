@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::Adapted;
 use super::print::{Digits, Layout, Print, Stream};
 use crate::bits::{Cpu, Isa, Operation, Packed};
 use crate::builder::Parts;
@@ -89,6 +90,7 @@ impl Core {
         self.table.cpu()
     }
 
+    #[inline]
     pub(crate) fn digits<'k>(&self, key: &'k Hashed<'k>) -> Digits<'k> {
         Digits {
             key,
@@ -283,6 +285,21 @@ impl Core {
         self.cpu().run(RemovePlain { core: self, h0 })
     }
 
+    /// [`AdaptiveFilter::adapt`](super::AdaptiveFilter::adapt) where the minirun holds one
+    /// fingerprint, without counter, of one key; `None` where it does not.
+    pub(crate) fn adapt_alone(
+        &mut self,
+        query: &Hashed<'_>,
+        key: &Hashed<'_>,
+    ) -> Option<Result<Adapted, Error>> {
+        let (query, key) = (self.digits(query), self.digits(key));
+        self.cpu().run(AdaptAlone {
+            core: self,
+            query,
+            key,
+        })
+    }
+
     /// Adds an unextended fingerprint at a place of the run.
     pub(crate) fn open_home(&mut self, run: Run, at: u64, value: u64) -> Result<(), Error> {
         self.cpu().run(OpenHome {
@@ -470,6 +487,84 @@ impl Operation for RemovePlain<'_> {
             }
             Short::NotHere => None,
         }
+    }
+}
+
+/// Adapts a minirun that holds one fingerprint, without counter, of one key: by far the
+/// most frequent case, done in place. `None` if it is not that case; nothing has changed
+/// then.
+struct AdaptAlone<'f, 'k> {
+    core: &'f mut Core,
+    query: Digits<'k>,
+    key: Digits<'k>,
+}
+
+impl Operation for AdaptAlone<'_, '_> {
+    type Output = Option<Result<Adapted, Error>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let AdaptAlone { core, query, key } = self;
+        let Core {
+            table,
+            geometry,
+            layout,
+            ..
+        } = core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(query.key.h0());
+        let run = table.run::<I>(quotient);
+        let stored = |table: &Table<Marks>, slot| table.slot(slot).value >> layout.value_bits;
+        let mut at = run.start;
+        while at < run.end && stored(table, at) < remainder {
+            at = table.end_of_print(at, run.end);
+        }
+        if at >= run.end || stored(table, at) != remainder {
+            return None;
+        }
+        let end = table.end_of_print(at, run.end);
+        if end < run.end && stored(table, end) == remainder {
+            return None;
+        }
+        let mut k = 0;
+        for slot in at + 1..end {
+            let slot = table.slot(slot);
+            // A counter, a key that does not fit, or a query that does not match.
+            if slot.runend || key.digit(k) != slot.value || query.digit(k) != slot.value {
+                return None;
+            }
+            k += 1;
+        }
+        let first = k;
+        while key.digit(k) == query.digit(k) {
+            k += 1;
+            if k >= key.digits() {
+                return Some(Err(Error::Inseparable));
+            }
+        }
+        if k > first && !table.has_room::<I>(&run, k - first + 1) {
+            return Some(Err(table.full()));
+        }
+        for (place, k) in (end..).zip(first..=k) {
+            let run = Run {
+                end: run.end + (place - end),
+                ..run
+            };
+            let slot = Slot {
+                value: key.digit(k),
+                runend: false,
+                item: Mark::Continues,
+            };
+            if let Err(error) = table.open_marked::<I>(&run, place, slot) {
+                return Some(Err(error));
+            }
+        }
+        Some(Ok(Adapted {
+            extended: 1,
+            dropped: 0,
+        }))
     }
 }
 

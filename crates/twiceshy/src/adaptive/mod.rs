@@ -342,7 +342,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         }
         let minirun = self.core.minirun_of(key.h0());
         let keys = self.check_keys(minirun, keys)?;
-        if self.position(&keys, key)?.is_some() {
+        if self.position(&keys, key).is_some() {
             return Ok(Insertion::Present);
         }
         let contents = self.core.contents_of(minirun);
@@ -381,8 +381,17 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         if self.core.minirun_of(query.h0()) != minirun {
             return Err(Error::mismatch("the query belongs to another minirun"));
         }
+        if let [key] = keys {
+            let is_other = self.core.minirun_of(key.h0()) == minirun && !self.is_same(key, query);
+            if let Some(result) = is_other
+                .then(|| self.core.adapt_alone(query, key))
+                .flatten()
+            {
+                return result;
+            }
+        }
         let keys = self.check_keys(minirun, keys)?;
-        if self.position(&keys, query)?.is_some() {
+        if self.position(&keys, query).is_some() {
             return Err(Error::mismatch(
                 "the query is a member: its answer was right and needs no fix",
             ));
@@ -411,7 +420,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     ) -> Result<(), Error> {
         let minirun = self.core.minirun_of(key.h0());
         let keys = self.check_keys(minirun, keys)?;
-        let Some(removed) = self.position(&keys, key)? else {
+        let Some(removed) = self.position(&keys, key) else {
             return Err(Error::mismatch("the key to remove is not among the keys"));
         };
         let contents = self.core.contents_of(minirun);
@@ -482,7 +491,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
             if self.core.minirun_of(other.h0()) != minirun {
                 continue; // told apart by the home fingerprint
             }
-            if self.position(&keys, other)?.is_some() {
+            if self.position(&keys, other).is_some() {
                 return Err(Error::mismatch("a member can't be answered \"no\""));
             }
             others.push(self.core.digits(other));
@@ -504,7 +513,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
             if self.core.minirun_of(key.h0()) != minirun {
                 return Err(Error::mismatch("a key belongs to another minirun"));
             }
-            if self.position(&set, key)?.is_none() {
+            if self.position(&set, key).is_none() {
                 set.push(key);
             }
         }
@@ -512,18 +521,17 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     }
 
     /// Where a key is among others.
-    fn position(&self, keys: &[&Hashed<'_>], key: &Hashed<'_>) -> Result<Option<usize>, Error> {
-        for (i, other) in keys.iter().enumerate() {
-            let same = match (other.key(), key.key()) {
-                (Some(other), Some(key)) => other == key,
-                // Chosen hashes have no key behind them: they are their stream.
-                _ => common_digits(&self.core.digits(other), &self.core.digits(key)).is_err(),
-            };
-            if same {
-                return Ok(Some(i));
-            }
+    fn position(&self, keys: &[&Hashed<'_>], key: &Hashed<'_>) -> Option<usize> {
+        keys.iter().position(|other| self.is_same(other, key))
+    }
+
+    #[inline]
+    fn is_same(&self, a: &Hashed<'_>, b: &Hashed<'_>) -> bool {
+        match (a.key(), b.key()) {
+            (Some(a), Some(b)) => a == b,
+            // Chosen hashes have no key behind them: they are their stream.
+            _ => common_digits(&self.core.digits(a), &self.core.digits(b)).is_err(),
         }
-        Ok(None)
     }
 
     /// Removes everything and keeps the memory.
