@@ -382,6 +382,11 @@ impl Core {
     }
 
     #[inline(never)]
+    fn remove_beyond(&mut self, h0: u64) -> Option<Removed> {
+        self.cpu().run(RemoveBeyond { core: self, h0 })
+    }
+
+    #[inline(never)]
     fn insert_beyond(&mut self, h0: u64) -> Option<Result<(), Error>> {
         self.cpu().run(InsertBeyond { core: self, h0 })
     }
@@ -485,8 +490,45 @@ impl Operation for RemovePlain<'_> {
                 core.live -= u64::from(removed == Removed::One);
                 Some(removed)
             }
-            Short::NotHere => None,
+            Short::NotHere => core.remove_beyond(h0),
         }
+    }
+}
+
+struct RemoveBeyond<'f> {
+    core: &'f mut Core,
+    h0: u64,
+}
+
+impl Operation for RemoveBeyond<'_> {
+    type Output = Option<Removed>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<Removed> {
+        let Core {
+            table,
+            geometry,
+            live,
+            ..
+        } = self.core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(self.h0);
+        let run = table.run::<I>(quotient);
+        if table.has_marks(&run) {
+            return None;
+        }
+        let Some(at) = table.find_compared(&run, remainder) else {
+            return Some(Removed::NotFound);
+        };
+        // The run is sorted: the fingerprints of a minirun are neighbours.
+        if at + 1 < run.end && table.slot(at + 1).value >> table.ignored_bits() == remainder {
+            return None;
+        }
+        table.close::<I>(&run, at);
+        *live -= 1;
+        Some(Removed::One)
     }
 }
 

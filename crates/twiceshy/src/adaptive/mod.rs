@@ -194,8 +194,15 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         match self.core.answer(first_word::<H, K>(&self.keyed, key)) {
             Some(found) => found,
-            None => self.core.matches(&self.hash(key)),
+            None => self.contains_by_words(key),
         }
+    }
+
+    /// Kept out of line, so that the common case can be inlined.
+    #[cold]
+    #[inline(never)]
+    fn contains_by_words<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.core.matches(&self.hash(key))
     }
 
     /// [`contains`](Self::contains) for a key that is hashed already.
@@ -214,7 +221,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         let h0 = first_word::<H, K>(&self.keyed, key);
         let found = match self.core.answer(h0) {
             Some(found) => found,
-            None => self.core.matches(&self.hash(key)),
+            None => self.contains_by_words(key),
         };
         found.then(|| self.core.minirun_of(h0))
     }
@@ -255,6 +262,12 @@ impl<H: StreamHash> AdaptiveFilter<H> {
                 return result.map(|()| Insertion::Added);
             }
         }
+        self.insert_by_words(key)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert_by_words<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
         let hashed = Hashed::new::<H, K>(&self.seed, key);
         self.insert_among_marks(&hashed, 0)
     }
@@ -443,6 +456,12 @@ impl<H: StreamHash> AdaptiveFilter<H> {
                 return Ok(removed);
             }
         }
+        self.remove_known_member_by_words(key)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn remove_known_member_by_words<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
         let hashed = Hashed::new::<H, K>(&self.seed, key);
         self.remove_known_member_hashed(&hashed)
     }

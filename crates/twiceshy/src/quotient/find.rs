@@ -13,7 +13,7 @@ use super::Fingerprint;
 use super::block::Header;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::Isa;
+use crate::bits::{Isa, mask_through};
 
 /// The slots of one quotient's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
         let header = Header::read::<S>(&block);
         let (start, length) = header.probe::<I, S>(i)?;
         let packed = &self.packed;
-        if length > packed.per_window() || (S::MARKS && header.any_marked(start, length)) {
+        if length > packed.per_window() {
             return None;
         }
         // Without a run the start is arbitrary and the length zero.
@@ -64,7 +64,7 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
             quotient,
             occupied: run.occupied,
             start: base + u64::from(run.start),
-            home_end: base + u64::from(run.home_end),
+            home_end: base + u64::from(run.end),
             end: base + u64::from(run.end),
         }
     }
@@ -247,11 +247,20 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
     /// Is any slot of `run` marked?
     #[inline(always)]
     pub(crate) fn has_marks(&self, run: &Run) -> bool {
-        S::MARKS
-            && (run.start..run.end).any(|slot| {
-                let (block, i) = split(slot);
-                self.header(block).marked >> i & 1 == 1
-            })
+        if !S::MARKS {
+            return false;
+        }
+        let mut at = run.start;
+        while at < run.end {
+            let (block, i) = split(at);
+            let count = u64::from(64 - i).min(run.end - at);
+            let slots = mask_through(count as u32 - 1) << i;
+            if self.header(block).marked & slots != 0 {
+                return true;
+            }
+            at += count;
+        }
+        false
     }
 
     /// One past the last slot of the fingerprint whose home slot is `home`, in a run that
@@ -285,5 +294,17 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
             None => run.start,
         };
         (at < run.end && self.slot(at).value == value).then_some(at)
+    }
+
+    /// The first slot of `run` that holds `remainder`, ignored bits aside. The run is sorted
+    /// and has no marked slots.
+    #[inline(always)]
+    pub(crate) fn find_compared(&self, run: &Run, remainder: u64) -> Option<u64> {
+        let ignored = self.ignored_bits();
+        let at = match (remainder << ignored).checked_sub(1) {
+            Some(below) => self.upper_bound(run, below),
+            None => run.start,
+        };
+        (at < run.end && self.slot(at).value >> ignored == remainder).then_some(at)
     }
 }

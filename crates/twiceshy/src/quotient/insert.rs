@@ -54,10 +54,7 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
             return Short::Done(Ok(()));
         }
         let length = run.end - run.start;
-        if length > packed.per_window()
-            || run.end > 63
-            || (S::MARKS && header.any_marked(run.start, length))
-        {
+        if length > packed.per_window() || run.end > 63 {
             return Short::NotHere;
         }
         let window = block.as_ref().window(run.start);
@@ -116,7 +113,7 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
             return Short::NotHere;
         };
         let (start, length) = (run.start, run.end - run.start);
-        if length > packed.per_window() || (S::MARKS && header.any_marked(start, length)) {
+        if length > packed.per_window() {
             return Short::NotHere;
         }
         let pattern = packed.repeat_compared(fingerprint.remainder);

@@ -77,10 +77,13 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Table<Marks, M> {
     #[inline(always)]
     pub(crate) fn has_room<I: Isa>(&self, run: &Run, count: usize) -> bool {
         let mut from = run.end;
-        (0..count).all(|_| {
+        for _ in 0..count {
             from = self.first_empty::<I>(from) + 1;
-            from <= self.slots
-        })
+            if from > self.slots {
+                return false;
+            }
+        }
+        true
     }
 
     /// Overwrites a used slot; nothing moves.

@@ -140,6 +140,12 @@ impl<S: Sidecar, M> Table<S, M> {
         &self.packed
     }
 
+    /// The lowest bits of a slot that take no part in comparisons.
+    #[inline(always)]
+    pub(crate) fn ignored_bits(&self) -> u32 {
+        self.packed.ignored()
+    }
+
     /// The instructions to use.
     #[inline(always)]
     #[must_use]
