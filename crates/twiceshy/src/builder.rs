@@ -34,6 +34,7 @@ pub struct Builder<F> {
     remainder_bits: Option<u32>,
     seed: Option<Seed>,
     huge_pages: HugePages,
+    value_bits: u32,
     filter: PhantomData<F>,
 }
 
@@ -47,6 +48,8 @@ pub struct Parts {
     pub seed: Seed,
     /// Whether the table may ask for huge pages.
     pub huge_pages: HugePages,
+    /// Bits of a value beside each remainder; zero for filters without.
+    pub value_bits: u32,
 }
 
 /// A filter that [`Builder`] can build.
@@ -71,6 +74,7 @@ impl<F: Buildable> Builder<F> {
             remainder_bits: None,
             seed: None,
             huge_pages: HugePages::default(),
+            value_bits: 0,
             filter: PhantomData,
         }
     }
@@ -113,6 +117,11 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
+    pub(crate) fn set_value_bits(mut self, bits: u32) -> Self {
+        self.value_bits = bits;
+        self
+    }
+
     /// Another hash function than the default [`Sip13`](crate::hash::Sip13).
     pub fn hash<H: StreamHash>(self) -> Builder<F::WithHash<H>> {
         Builder {
@@ -122,6 +131,7 @@ impl<F: Buildable> Builder<F> {
             remainder_bits: self.remainder_bits,
             seed: self.seed,
             huge_pages: self.huge_pages,
+            value_bits: self.value_bits,
             filter: PhantomData,
         }
     }
@@ -136,6 +146,7 @@ impl<F: Buildable> Builder<F> {
             geometry: self.geometry()?,
             seed: self.seed.map_or_else(Seed::random, Ok)?,
             huge_pages: self.huge_pages,
+            value_bits: self.value_bits,
         })
     }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::quotient::Minirun;
+
 /// What can go wrong in a filter. Every operation that returns one of these has
 /// changed nothing.
 ///
@@ -27,6 +29,23 @@ pub enum Error {
         /// What was asked for and what would do instead.
         reason: String,
     },
+    /// The keys that were given are not those of the minirun.
+    Mismatch {
+        /// What does not fit.
+        reason: String,
+    },
+    /// The minirun holds more than the operation can tell apart without its keys.
+    NeedsKeys {
+        /// The minirun whose keys to give.
+        minirun: Minirun,
+    },
+    /// Two different keys whose hashes agree for [`Hashed::MAX_WORDS`] words. With random
+    /// seeds this does not happen; with chosen hashes it can.
+    ///
+    /// [`Hashed::MAX_WORDS`]: crate::hash::Hashed::MAX_WORDS
+    Inseparable,
+    /// A count beyond `u64::MAX`.
+    Overflow,
     /// The operating system gave no random seed.
     Seed {
         /// The system's own words.
@@ -35,6 +54,12 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn mismatch(reason: impl Into<String>) -> Self {
+        Error::Mismatch {
+            reason: reason.into(),
+        }
+    }
+
     pub(crate) fn geometry(reason: impl Into<String>) -> Self {
         Error::Geometry {
             reason: reason.into(),
@@ -51,6 +76,18 @@ impl fmt::Display for Error {
                  one is needed; build it with a larger capacity"
             ),
             Error::Geometry { reason } => write!(f, "this filter can't be built: {reason}"),
+            Error::Mismatch { reason } => write!(f, "the keys do not fit the minirun: {reason}"),
+            Error::NeedsKeys { minirun } => write!(
+                f,
+                "minirun {} holds fingerprints that can't be told apart without its keys; read \
+                 them from the reverse map and use the method that takes them",
+                minirun.id()
+            ),
+            Error::Inseparable => write!(
+                f,
+                "two different keys have the same hash, however long; use another seed"
+            ),
+            Error::Overflow => write!(f, "a count would exceed 2^64 - 1"),
             Error::Seed { reason } => write!(
                 f,
                 "the system gave no random seed ({reason}); pass one with `seed`"

@@ -11,20 +11,26 @@
 mod bits;
 mod mem;
 
+pub mod adaptive;
 pub mod builder;
+pub mod counting;
 mod error;
 pub mod hash;
 pub mod plain;
 pub mod quotient;
+pub mod reverse_map;
 pub mod sizing;
 mod stats;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod traits;
 
+pub use adaptive::{AdaptiveFilter, AdaptiveSet};
 pub use builder::Builder;
+pub use counting::CountingFilter;
 pub use error::Error;
 pub use mem::HugePages;
 pub use plain::{Inserted, QuotientFilter};
+pub use reverse_map::ReverseMap;
 pub use stats::Stats;
-pub use traits::{Filter, Insert, Remove, Removed};
+pub use traits::{Adaptive, Filter, Insert, Remove, Removed};

@@ -25,7 +25,6 @@ use crate::mem::Memory;
 use crate::quotient::{
     Bare, Fingerprint, Geometry, Run, Runs, Short, Table, TableOptions, Violation,
 };
-use crate::sizing;
 use crate::stats::Stats;
 use crate::traits::{Filter, Insert, Remove, Removed};
 
@@ -236,7 +235,7 @@ impl<H: StreamHash> QuotientFilter<H> {
         self.len() == 0
     }
 
-    /// Items per slot. Above [`sizing::MAX_LOAD`] insertions become slow.
+    /// Items per slot. Above [`sizing::MAX_LOAD`](crate::sizing::MAX_LOAD) insertions become slow.
     #[must_use]
     pub fn load(&self) -> f64 {
         self.len() as f64 / self.core.geometry.slots() as f64
@@ -269,18 +268,8 @@ impl<H: StreamHash> QuotientFilter<H> {
     /// cluster).
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let (items, bytes) = (self.len(), self.core.table.bytes());
-        Stats {
-            items,
-            slots: self.core.geometry.slots(),
-            used_slots: self.core.table.used(),
-            load: self.load(),
-            remainder_bits: self.core.geometry.remainder_bits(),
-            bytes,
-            bits_per_item: 8.0 * bytes as f64 / items as f64,
-            expected_fpr: sizing::expected_fpr(&self.core.geometry, items),
-            longest_cluster: self.core.table.longest_cluster(),
-        }
+        let items = self.len();
+        Stats::of_table(&self.core.table, &self.core.geometry, items, items)
     }
 
     /// A copy, or an error where [`Clone`] would abort for want of memory.
@@ -329,8 +318,10 @@ impl Operation for Contains<'_> {
     fn run<I: Isa>(self) -> bool {
         let Contains { core, h0 } = self;
         let fingerprint = core.geometry.fingerprint(h0);
-        core.table
-            .probe::<I>(fingerprint, |_| core.contains_beyond(h0))
+        match core.table.probe::<I>(fingerprint) {
+            Some(found) => found,
+            None => core.contains_beyond(h0),
+        }
     }
 }
 
@@ -426,7 +417,7 @@ impl Operation for RemoveOne<'_> {
     fn run<I: Isa>(self) -> Removed {
         let RemoveOne { core, h0 } = self;
         let fingerprint = core.geometry.fingerprint(h0);
-        match core.table.remove_short::<I>(fingerprint) {
+        match core.table.remove_short::<I, false>(fingerprint) {
             Short::Done(removed) => removed,
             Short::NotHere => core.remove_beyond(h0),
         }

@@ -4,6 +4,7 @@
 //! method that takes a key has a twin that takes a ready [`Hashed`] key: hash once,
 //! ask many filters of the same hash and seed.
 
+use crate::adaptive::Adapted;
 use crate::error::Error;
 use crate::hash::{Hashed, Key};
 use crate::stats::Stats;
@@ -90,4 +91,26 @@ pub trait Remove: Filter {
         let hashed = self.hash(key);
         self.remove_hashed(&hashed)
     }
+}
+
+/// Filters that learn from their mistakes.
+pub trait Adaptive: Filter {
+    /// Names where a positive answer came from, in coordinates that stay right while the
+    /// filter changes.
+    type Place;
+
+    /// Where `key` matches, or `None` if it is certainly no member.
+    fn lookup_hashed(&self, key: &Hashed<'_>) -> Option<Self::Place>;
+
+    /// Fixes a false positive, given all keys stored at its place.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the keys do not fit or the query is one of them,
+    /// [`Error::Full`] if slots are missing. Nothing has changed then.
+    fn adapt(
+        &mut self,
+        query: &Hashed<'_>,
+        at: Self::Place,
+        stored: &[Hashed<'_>],
+    ) -> Result<Adapted, Error>;
 }

@@ -19,6 +19,7 @@ use super::word::{load_word, store_word};
 #[derive(Clone, Debug)]
 pub struct Packed {
     bits: u32,
+    ignored: u32,
     per_window: u32,
     /// `x * inverse >> 12` is `x / bits` for the bits of a word.
     inverse: u32,
@@ -62,6 +63,7 @@ impl Packed {
         }
         Packed {
             bits,
+            ignored,
             per_window,
             inverse: 4096_u32.div_ceil(bits),
             ones,
@@ -79,6 +81,13 @@ impl Packed {
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
+    }
+
+    /// The lowest bits of a slot that take no part in comparisons.
+    #[inline(always)]
+    #[must_use]
+    pub fn ignored(&self) -> u32 {
+        self.ignored
     }
 
     /// Bytes of the 64 slots of a block.

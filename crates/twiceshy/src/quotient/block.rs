@@ -49,9 +49,7 @@ pub(super) struct Header {
 pub(super) struct LocalRun {
     pub(super) occupied: bool,
     pub(super) start: u32,
-    /// One past the slot with the runend bit. Marked slots may follow.
-    pub(super) home_end: u32,
-    /// One past the last slot.
+    /// One past the last slot, the one with the runend bit.
     pub(super) end: u32,
 }
 
@@ -85,13 +83,12 @@ impl Header {
         }
     }
 
-    /// Is any of the `length` slots from `start` on marked, or the one behind them? The
-    /// slot behind the last of the block is not seen, so a run that reaches it counts as
-    /// marked.
+    /// Is any of the slots `start..=end` marked? The slot behind the block is not seen and
+    /// counts as marked, so `end` may be 64.
     #[inline(always)]
-    pub(super) fn any_marked(&self, start: u32, length: u32) -> bool {
-        let end = start + length;
-        length != 0 && (end > 63 || self.marked & mask_through(end & 63) & !0 << (start & 63) != 0)
+    fn any_marked(&self, start: u32, end: u32) -> bool {
+        let seen = self.marked & mask_through(end & 63) & !0 << (start & 63);
+        seen | u64::from(end >> 6) != 0
     }
 
     /// Has any of the quotients `first..=last` a run? `last` is below 64 and at least
@@ -111,17 +108,19 @@ impl Header {
         (rank, ends, I::select_bit(ends, rank.wrapping_sub(1) & 63))
     }
 
-    /// Where the run that ends at `bit` starts: behind the end before it, and neither among
-    /// the slots of earlier blocks' runs nor before its home slot `i`.
+    /// Where the run that ends at `bit` starts if nothing is marked: behind the end before
+    /// it, and neither among the slots of earlier blocks' runs nor before its home slot `i`.
+    /// Counted from the end of the block, as `lzcnt` finds it.
     #[inline(always)]
-    fn start_of_run<S: Sidecar>(&self, ends: u64, bit: u64, i: u32) -> u32 {
-        let end_before = 64 - (ends & bit.wrapping_sub(1)).leading_zeros();
-        let start = end_before + self.tail::<S>(end_before);
-        start.max(u32::from(self.offset)).max(i)
+    fn start_from_end(&self, ends: u64, bit: u64, i: u32) -> u32 {
+        let end_before = (ends & bit.wrapping_sub(1)).leading_zeros();
+        let lowest = 64 - u32::from(self.offset).max(i);
+        end_before.min(lowest)
     }
 
-    /// The first slot and the number of slots, up to the runend, of the run of quotient
-    /// `i`: zero slots if it has no run, `None` if its runend is not in this block.
+    /// The first slot and the number of slots of the run of quotient `i`: zero slots if it
+    /// has no run, `None` if it is not wholly in this block, or if a slot from behind the
+    /// run before it to behind itself is marked.
     ///
     /// Whether a quotient has a run is a coin toss that no branch predictor wins, so no
     /// branch depends on it: what is computed for nothing is masked out.
@@ -135,20 +134,18 @@ impl Header {
         if bit | !occupied == 0 {
             return None;
         }
-        // Slots are counted from the end of the block, as `lzcnt` finds them: the start is
-        // behind the end before and neither among the slots of earlier blocks' runs nor
-        // before the home slot.
-        let end_before = (ends & bit.wrapping_sub(1)).leading_zeros();
-        let lowest = 64 - u32::from(self.offset).max(i);
-        let from_end = if S::MARKS {
-            // Without a run the end before can be the block's last slot, and the tail any.
-            end_before.wrapping_sub(self.tail::<S>(64 - end_before))
-        } else {
-            end_before
-        };
-        let from_end = from_end.min(lowest);
+        let from_end = self.start_from_end(ends, bit, i);
+        let start = from_end.wrapping_neg() & 63;
+        if S::MARKS {
+            // The bits from `start` to the one behind the runend, and whether that is the
+            // last of the block.
+            let run = (bit << 2).wrapping_sub(1 << start);
+            if (self.marked & run | bit >> 63) & occupied != 0 {
+                return None;
+            }
+        }
         let length = from_end.wrapping_sub(bit.leading_zeros()) & occupied as u32;
-        Some((from_end.wrapping_neg() & 63, length))
+        Some((start, length))
     }
 
     /// The first slot at or after `from` before which the runs of all lower quotients (of
@@ -183,7 +180,8 @@ impl Header {
     }
 
     /// The run of quotient `i` of this block; for a quotient without a run, the empty
-    /// range where it would start. `None` if that is not wholly inside the block.
+    /// range where it would start. `None` if that is not wholly inside the block, or if a
+    /// slot from behind the run before it to behind itself is marked.
     #[inline(always)]
     pub(super) fn run<I: Isa, S: Sidecar>(&self, i: u32) -> Option<LocalRun> {
         if self.offset > 63 {
@@ -196,23 +194,18 @@ impl Header {
         if bit | u64::from(rank == 0) == 0 {
             return None;
         }
-        let home_end = 64 - bit.leading_zeros();
-        // A marked tail may go on in the next block.
-        if S::MARKS && home_end > 63 {
-            return None;
-        }
-        let end = home_end + self.tail::<S>(home_end);
         // The end of an occupied quotient's run is behind its home and the offset anyway.
-        let end = end.max(u32::from(self.offset)).max(i);
-        let start = self.start_of_run::<S>(ends, bit, i);
+        let end = (64 - bit.leading_zeros())
+            .max(u32::from(self.offset))
+            .max(i);
+        let start = 64 - self.start_from_end(ends, bit, i);
         let start = end ^ (end ^ start) & occupied;
-        if start > 63 || (S::MARKS && end > 63) {
+        if start > 63 || (S::MARKS && self.any_marked(start, end)) {
             return None;
         }
         Some(LocalRun {
             occupied: occupied != 0,
             start,
-            home_end: end ^ (end ^ home_end) & occupied,
             end,
         })
     }
@@ -281,6 +274,18 @@ pub(super) fn set_runend(block: &mut RawBlockMut<'_>, slot: u32, runend: bool) {
 pub(super) fn put<S: Sidecar>(block: &mut RawBlockMut<'_>, slot: u32, content: Slot<S::Item>) {
     add_runends(block, u64::from(content.runend) << slot);
     let _empty = S::shift_up(block.lane(), slot, slot, content.item);
+    block.set_slot(slot, content.value);
+}
+
+/// Overwrites a slot.
+#[inline(always)]
+pub(super) fn overwrite<S: Sidecar>(
+    block: &mut RawBlockMut<'_>,
+    slot: u32,
+    content: Slot<S::Item>,
+) {
+    set_runend(block, slot, content.runend);
+    let _old = S::shift_up(block.lane(), slot, slot, content.item);
     block.set_slot(slot, content.value);
 }
 

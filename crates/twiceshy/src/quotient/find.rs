@@ -13,7 +13,7 @@ use super::Fingerprint;
 use super::block::Header;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::Isa;
+use crate::bits::{Isa, mask_through};
 
 /// The slots of one quotient's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,31 +31,24 @@ pub struct Run {
 }
 
 impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
-    /// Does the run of a fingerprint's quotient hold its remainder in an unmarked slot? If
-    /// some slot of the run is marked, the run leaves its block or is longer than a window,
-    /// `scan` decides.
+    /// Does the run of a fingerprint's quotient hold its remainder? `None` if that takes a
+    /// longer look: the run has marked slots, leaves its block, or is longer than a window.
     #[inline(always)]
-    pub(crate) fn probe<I: Isa>(
-        &self,
-        fingerprint: Fingerprint,
-        scan: impl FnOnce(&Self) -> bool,
-    ) -> bool {
+    pub(crate) fn probe<I: Isa>(&self, fingerprint: Fingerprint) -> Option<bool> {
         let (block, i) = split(fingerprint.quotient);
         let block = self.block(block);
         // Where exactly the run is, the header tells; but most likely near its home. Asking
         // for that line now overlaps the two misses.
         block.prefetch_slot(i);
         let header = Header::read::<S>(&block);
-        let Some((start, length)) = header.probe::<I, S>(i) else {
-            return scan(self);
-        };
+        let (start, length) = header.probe::<I, S>(i)?;
         let packed = &self.packed;
-        if length > packed.per_window() || (S::MARKS && header.any_marked(start, length)) {
-            return scan(self);
+        if length > packed.per_window() {
+            return None;
         }
         // Without a run the start is arbitrary and the length zero.
         let pattern = packed.repeat_compared(fingerprint.remainder);
-        packed.equal(block.window(start), pattern, length) != 0
+        Some(packed.equal(block.window(start), pattern, length) != 0)
     }
 
     /// The run of a quotient.
@@ -71,7 +64,7 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
             quotient,
             occupied: run.occupied,
             start: base + u64::from(run.start),
-            home_end: base + u64::from(run.home_end),
+            home_end: base + u64::from(run.end),
             end: base + u64::from(run.end),
         }
     }
@@ -251,6 +244,31 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
         at
     }
 
+    /// Is any slot of `run` marked?
+    #[inline(always)]
+    pub(crate) fn has_marks(&self, run: &Run) -> bool {
+        if !S::MARKS {
+            return false;
+        }
+        let mut at = run.start;
+        while at < run.end {
+            let (block, i) = split(at);
+            let count = u64::from(64 - i).min(run.end - at);
+            let slots = mask_through(count as u32 - 1) << i;
+            if self.header(block).marked & slots != 0 {
+                return true;
+            }
+            at += count;
+        }
+        false
+    }
+
+    /// One past the last slot of the fingerprint whose home slot is `home`, in a run that
+    /// ends at `end`.
+    pub(crate) fn end_of_print(&self, home: u64, end: u64) -> u64 {
+        self.skip_marked(home + 1).min(end)
+    }
+
     /// Does `run` hold `remainder`? The run has no marked slots.
     #[inline(always)]
     pub(crate) fn run_holds(&self, run: &Run, remainder: u64) -> bool {
@@ -276,5 +294,17 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
             None => run.start,
         };
         (at < run.end && self.slot(at).value == value).then_some(at)
+    }
+
+    /// The first slot of `run` that holds `remainder`, ignored bits aside. The run is sorted
+    /// and has no marked slots.
+    #[inline(always)]
+    pub(crate) fn find_compared(&self, run: &Run, remainder: u64) -> Option<u64> {
+        let ignored = self.ignored_bits();
+        let at = match (remainder << ignored).checked_sub(1) {
+            Some(below) => self.upper_bound(run, below),
+            None => run.start,
+        };
+        (at < run.end && self.slot(at).value >> ignored == remainder).then_some(at)
     }
 }

@@ -54,10 +54,7 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
             return Short::Done(Ok(()));
         }
         let length = run.end - run.start;
-        if length > packed.per_window()
-            || run.end > 63
-            || (S::MARKS && header.any_marked(run.start, length))
-        {
+        if length > packed.per_window() || run.end > 63 {
             return Short::NotHere;
         }
         let window = block.as_ref().window(run.start);
@@ -99,9 +96,13 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
         Short::Done(Ok(()))
     }
 
-    /// Takes a slot with this fingerprint's remainder out of its run.
+    /// Takes a slot with this fingerprint's remainder out of its run. If `ALONE`, only one
+    /// that no other slot of the run equals.
     #[inline(always)]
-    pub(crate) fn remove_short<I: Isa>(&mut self, fingerprint: Fingerprint) -> Short<Removed> {
+    pub(crate) fn remove_short<I: Isa, const ALONE: bool>(
+        &mut self,
+        fingerprint: Fingerprint,
+    ) -> Short<Removed> {
         let (home, i) = split(fingerprint.quotient);
         let mut block = self.block_mut(home);
         let packed = block.packed();
@@ -112,13 +113,16 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
             return Short::NotHere;
         };
         let (start, length) = (run.start, run.end - run.start);
-        if length > packed.per_window() || (S::MARKS && header.any_marked(start, length)) {
+        if length > packed.per_window() {
             return Short::NotHere;
         }
         let pattern = packed.repeat_compared(fingerprint.remainder);
         let equal = packed.equal(block.as_ref().window(start), pattern, length);
         if equal == 0 {
             return Short::Done(Removed::NotFound);
+        }
+        if ALONE && equal & (equal - 1) != 0 {
+            return Short::NotHere;
         }
         // Equal slots are equal: the last of them has the fewest to move.
         let at = start + packed.index_of(equal);

@@ -57,10 +57,6 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is free; nothing has changed then.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for filters with extensions and counters")
-    )]
     #[inline(always)]
     pub(crate) fn open_marked<I: Isa>(
         &mut self,

@@ -138,6 +138,12 @@ impl<S: Sidecar, M> Table<S, M> {
         self.used
     }
 
+    /// The lowest bits of a slot that take no part in comparisons.
+    #[inline(always)]
+    pub(crate) fn ignored_bits(&self) -> u32 {
+        self.packed.ignored()
+    }
+
     /// The instructions to use.
     #[inline(always)]
     #[must_use]
@@ -152,7 +158,7 @@ impl<S: Sidecar, M> Table<S, M> {
 
     /// `Error::Full` with this table's figures.
     #[cold]
-    pub(super) fn full(&self) -> Error {
+    pub(crate) fn full(&self) -> Error {
         Error::Full {
             used: self.used,
             slots: self.slots,
@@ -233,10 +239,7 @@ impl<S: Sidecar, M: AsMut<[u8]>> Table<S, M> {
     }
 
     /// Overwrites the packed bits of a slot; nothing moves.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for filters with extensions and counters")
-    )]
+    #[cfg(test)]
     #[inline(always)]
     pub(crate) fn set_value(&mut self, slot: u64, value: u64) {
         let (block, i) = split(slot);

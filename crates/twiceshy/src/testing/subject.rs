@@ -1,5 +1,6 @@
 //! What the suite needs to know of a filter.
 
+use crate::counting::CountingFilter;
 use crate::error::Error;
 use crate::hash::{Hashed, StreamHash};
 use crate::plain::{Inserted, QuotientFilter};
@@ -91,6 +92,32 @@ impl<H: StreamHash> Subject for QuotientFilter<H> {
 
     fn insert_once(&mut self, key: &Hashed<'_>) -> Option<Result<Inserted, Error>> {
         Some(self.insert_unique_hashed(key))
+    }
+
+    fn forget(&mut self, key: &Hashed<'_>) -> Option<Result<Removed, Error>> {
+        Some(self.remove_hashed(key))
+    }
+
+    fn forget_all(&mut self) -> Option<()> {
+        self.clear();
+        Some(())
+    }
+}
+
+impl<H: StreamHash> Subject for CountingFilter<H> {
+    fn geometry(&self) -> Geometry {
+        self.geometry()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.check_invariants()
+            .map_err(|violation| violation.to_string())
+    }
+
+    fn ids(&self) -> Option<Vec<u64>> {
+        let geometry = self.geometry();
+        let copies = |(found, count)| std::iter::repeat_n(geometry.id_of(found), count as usize);
+        Some(self.iter().flat_map(copies).collect())
     }
 
     fn forget(&mut self, key: &Hashed<'_>) -> Option<Result<Removed, Error>> {

@@ -78,7 +78,9 @@ impl<S: Sidecar> Operation for Ask<'_, S> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> bool {
-        self.table.probe::<I>(self.fingerprint, |_| self.answer)
+        self.table
+            .probe::<I>(self.fingerprint)
+            .unwrap_or(self.answer)
     }
 }
 
@@ -101,7 +103,7 @@ impl<S: Made> Operation for RemoveShort<'_, S> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Self::Output {
-        self.0.remove_short::<I>(self.1)
+        self.0.remove_short::<I, false>(self.1)
     }
 }
 

@@ -1,0 +1,701 @@
+//! The adaptive quotient filter: told of a mistake, it never repeats it.
+//!
+//! # The idea
+//!
+//! A quotient filter stores a *prefix* of each key's hash: quotient and remainder. A query
+//! whose hash starts with a stored prefix is answered "maybe", wrongly so if it is not a
+//! member. When the store behind the filter finds that out, the filter appends further bits
+//! of the *member's* hash, its *extension*, to the stored prefix, until the query's hash
+//! does not start with it any more:
+//!
+//! ```text
+//!   member  x   011|d|d'd"…            stored   011|d          matches x and z
+//!   query   z   011|d|zz'…             adapt:   011|d|d'       matches x, not z
+//! ```
+//!
+//! The extension stands in the slots behind the home slot, marked by one bit a slot.
+//! Extending needs the member's key, so somebody must keep the keys: the *reverse map*, an
+//! ordered set of (`h0`, key) that is only read when a mistake is fixed. The fingerprints of
+//! one quotient and remainder, a *minirun*, are a multiset; which belongs to which key is not
+//! stored but found when needed (see the source of `pairing`). [`AdaptiveSet`] bundles filter and
+//! reverse map so that nothing can go wrong; with a database of your own as the reverse
+//! map, use [`AdaptiveFilter`] by these rules:
+//!
+//! 1. A positive answer names its minirun. Read *all* keys of it
+//!    ([`Geometry::hash_range`]) from the reverse map. If the query is among them it is a
+//!    member; otherwise it is a false positive: [`adapt`](AdaptiveFilter::adapt) with these
+//!    keys.
+//! 2. Keys are a set: insert a key once. A key inserted twice leaves a surplus fingerprint,
+//!    which the next adapt or remove of its minirun drops.
+//!
+//! # What it promises
+//!
+//! | | |
+//! | --- | --- |
+//! | false negatives | none, ever, if the rules are kept |
+//! | space | `r + v + 3.25` bits a slot, one slot a member, one more for each extension digit |
+//! | false-positive rate | at most `1 - (1 - 1/(n 2^r))^m`, like a plain filter; falls as it adapts |
+//! | *monotone* | adapting never makes a new false positive: the set of them only shrinks |
+//! | *strong* | over any `q` queries, even by an adversary, about `fpr * q` mistakes at most |
+//! | adapt | one minirun read, `1 + O(2^-w)` slots opened on average for each mistake fixed |
+//!
+//! What breaks them: a new insert may match an old query again (it starts unextended); a
+//! removal and re-insertion forgets what was learnt, unless a ghost is left
+//! ([`Leave::Ghost`]); a rebuild with a new seed forgets all, which is also what makes an
+//! attacker's knowledge worthless. Each is observed by a test.
+//!
+//! Paper: Wen et al., "Adaptive Quotient Filters" (2024).
+
+pub(crate) mod core;
+mod edit;
+mod pairing;
+pub mod policy;
+pub(crate) mod print;
+pub mod set;
+
+use std::fmt;
+
+use self::core::Core;
+use self::print::{Print, common_digits};
+use crate::builder::{Buildable, Builder, Parts};
+use crate::error::Error;
+use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
+use crate::quotient::{Geometry, Minirun, Violation};
+use crate::stats::Stats;
+use crate::traits::{Adaptive, Filter, Insert, Removed};
+
+pub use self::set::AdaptiveSet;
+
+/// An adaptive quotient filter. See the [module](self) for how to use it rightly, or take
+/// [`AdaptiveSet`].
+///
+/// ```
+/// use twiceshy::AdaptiveFilter;
+/// use twiceshy::hash::Seed;
+///
+/// let mut filter = AdaptiveFilter::builder()
+///     .slots(100)
+///     .remainder_bits(4)
+///     .seed(Seed::from_u64(1))
+///     .build()?;
+/// let members: Vec<u64> = (0..80).collect();
+/// for key in &members {
+///     filter.insert(key)?;
+/// }
+///
+/// // A query that is wrongly answered "maybe" …
+/// let query = (80_u64..).find(|query| filter.contains(query)).unwrap();
+/// let query = filter.hash(&query);
+/// let minirun = filter.lookup_hashed(&query).unwrap();
+/// // … is fixed with the keys of its minirun, here found by looking at all of them,
+/// let range = filter.geometry().hash_range(minirun.id());
+/// let keys: Vec<_> = members.iter().map(|key| filter.hash(key)).collect();
+/// let keys: Vec<_> = keys.into_iter().filter(|key| range.contains(&key.h0())).collect();
+/// filter.adapt(&query, minirun, &keys)?;
+/// // … and is not repeated.
+/// assert!(!filter.contains_hashed(&query));
+/// assert!(members.iter().all(|key| filter.contains(key)));
+/// # Ok::<(), twiceshy::Error>(())
+/// ```
+pub struct AdaptiveFilter<H: StreamHash = Sip13> {
+    core: Core,
+    keyed: H::Keyed,
+    seed: Seed,
+}
+
+/// What an adaptation did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Adapted {
+    /// Fingerprints that were lengthened: those that matched the query.
+    pub extended: u64,
+    /// Surplus fingerprints that were dropped: no key was left for them.
+    pub dropped: u64,
+}
+
+/// What an insertion did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Insertion {
+    /// A new fingerprint is there.
+    Added,
+    /// A ghost with what was learnt about such a key has come back to life.
+    Revived,
+    /// The key was among the keys given; nothing has changed.
+    Present,
+}
+
+/// What a removal leaves behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Leave {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// A ghost: a fingerprint that matches nothing, but keeps the learnt extension for the
+    /// next insertion that it fits. It costs a slot or more.
+    Ghost,
+}
+
+/// The count and value of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// How often it was inserted.
+    pub count: u64,
+    /// The value bits.
+    pub value: u64,
+}
+
+impl AdaptiveFilter {
+    /// An empty filter for `capacity` keys with a false-positive rate of at most `fpr`, a
+    /// random seed, and the default hash, which is safe against keys chosen by an attacker.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if there is no such filter or no memory for it,
+    /// [`Error::Seed`] if the system has no randomness to give.
+    pub fn new(capacity: u64, fpr: f64) -> Result<Self, Error> {
+        Self::builder().capacity(capacity).fpr(fpr).build()
+    }
+
+    /// For everything else that can be chosen.
+    pub fn builder() -> Builder<Self> {
+        Builder::new()
+    }
+}
+
+impl<H: StreamHash> Buildable for AdaptiveFilter<H> {
+    type WithHash<X: StreamHash> = AdaptiveFilter<X>;
+
+    fn from_parts(parts: Parts) -> Result<Self, Error> {
+        Ok(AdaptiveFilter {
+            core: Core::from_parts(&parts)?,
+            keyed: H::keyed(&parts.seed),
+            seed: parts.seed,
+        })
+    }
+}
+
+impl<H: StreamHash> Builder<AdaptiveFilter<H>> {
+    /// Bits of a value that goes with each fingerprint, 0 to 16. Default: 0. One makes a
+    /// yes/no tag, more make a small map.
+    pub fn value_bits(self, bits: u32) -> Self {
+        self.set_value_bits(bits)
+    }
+}
+
+impl<H: StreamHash> AdaptiveFilter<H> {
+    /// Hashes a key the way this filter does.
+    #[inline]
+    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        Hashed::new::<H, K>(&self.seed, key)
+    }
+
+    /// May `key` be a member? `false` is certain.
+    #[inline]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        match self.core.answer(first_word::<H, K>(&self.keyed, key)) {
+            Some(found) => found,
+            None => self.contains_by_words(key),
+        }
+    }
+
+    /// Kept out of line, so that the common case can be inlined.
+    #[cold]
+    #[inline(never)]
+    fn contains_by_words<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.core.matches(&self.hash(key))
+    }
+
+    /// [`contains`](Self::contains) for a key that is hashed already.
+    #[inline]
+    #[must_use]
+    pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
+        match self.core.answer(key.h0()) {
+            Some(found) => found,
+            None => self.core.matches(key),
+        }
+    }
+
+    /// The minirun that matches `key`, or `None` if `key` is certainly no member.
+    #[inline]
+    pub fn lookup<K: Key + ?Sized>(&self, key: &K) -> Option<Minirun> {
+        let h0 = first_word::<H, K>(&self.keyed, key);
+        let found = match self.core.answer(h0) {
+            Some(found) => found,
+            None => self.contains_by_words(key),
+        };
+        found.then(|| self.core.minirun_of(h0))
+    }
+
+    /// [`lookup`](Self::lookup) for a key that is hashed already.
+    #[inline]
+    #[must_use]
+    pub fn lookup_hashed(&self, key: &Hashed<'_>) -> Option<Minirun> {
+        self.contains_hashed(key)
+            .then(|| self.core.minirun_of(key.h0()))
+    }
+
+    /// The count and value of a member. Of a key that is no member it may be another's.
+    pub fn entry<K: Key + ?Sized>(&self, key: &K) -> Option<Entry> {
+        self.entry_hashed(&self.hash(key))
+    }
+
+    /// [`entry`](Self::entry) for a key that is hashed already.
+    #[must_use]
+    pub fn entry_hashed(&self, key: &Hashed<'_>) -> Option<Entry> {
+        self.core.find(key).map(|print| Entry {
+            count: print.count,
+            value: print.value,
+        })
+    }
+
+    /// Adds a key that is not a member yet. Needs no reverse map.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if no slot is left; [`Error::NeedsKeys`] if the minirun exists and
+    /// the filter has value bits or the minirun holds a count above one:
+    /// [`insert_with`](Self::insert_with) does it then. Nothing has changed.
+    #[inline]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
+        if self.core.layout.value_bits == 0 {
+            let h0 = first_word::<H, K>(&self.keyed, key);
+            if let Some(result) = self.core.insert_plain(h0) {
+                return result.map(|()| Insertion::Added);
+            }
+        }
+        self.insert_by_words(key)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert_by_words<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
+        let hashed = Hashed::new::<H, K>(&self.seed, key);
+        self.insert_among_marks(&hashed, 0)
+    }
+
+    /// [`insert`](Self::insert) for a key that is hashed already.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<Insertion, Error> {
+        if self.core.layout.value_bits == 0 {
+            if let Some(result) = self.core.insert_plain(key.h0()) {
+                return result.map(|()| Insertion::Added);
+            }
+        }
+        self.insert_among_marks(key, 0)
+    }
+
+    /// Adds a key with a value (below `2^value_bits`) where its minirun does not exist yet.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), and [`Error::Geometry`] if the value is too large.
+    pub fn insert_value(&mut self, key: &Hashed<'_>, value: u64) -> Result<Insertion, Error> {
+        self.check_value(value)?;
+        self.insert_among_marks(key, value)
+    }
+
+    fn check_value(&self, value: u64) -> Result<(), Error> {
+        let bits = self.core.layout.value_bits;
+        if value >> bits == 0 {
+            return Ok(());
+        }
+        Err(Error::geometry(format!(
+            "the value {value} has more than {bits} bits"
+        )))
+    }
+
+    #[cold]
+    fn insert_among_marks(&mut self, key: &Hashed<'_>, value: u64) -> Result<Insertion, Error> {
+        let core = &mut self.core;
+        let fingerprint = core.geometry.fingerprint(key.h0());
+        let minirun = core.minirun_of(key.h0());
+        let run = core.run(fingerprint.quotient);
+        let contents = core.contents(&run, fingerprint.remainder);
+        let live = |print: &&Print| !print.is_ghost();
+        let needs_keys = if core.layout.value_bits > 0 {
+            contents.prints.iter().any(|print| live(&print))
+        } else {
+            contents.prints.iter().any(|print| print.count > 1)
+        };
+        if needs_keys {
+            return Err(Error::NeedsKeys { minirun });
+        }
+        if let Some(ghost) = edit::longest_ghost(&contents.prints, &core.digits(key)) {
+            let mut prints = contents.prints.clone();
+            prints[ghost].count = 1;
+            prints[ghost].value = value;
+            core.replace(minirun, &contents, prints)?;
+            return Ok(Insertion::Revived);
+        }
+        // An unextended fingerprint is the first of its minirun.
+        let home = fingerprint.remainder << core.layout.value_bits | value;
+        core.open_home(run, contents.slots.start, home)?;
+        Ok(Insertion::Added)
+    }
+
+    /// Adds a key with a count and a value, given all keys of its minirun (without the new
+    /// one). Where a count above one or a different value hangs on one of two keys, both
+    /// are extended until neither's fingerprint matches the other, so that no count or
+    /// value is ever ambiguous.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the keys are not those of the minirun, [`Error::Full`] if
+    /// slots are missing, [`Error::Geometry`] for a value with too many bits or a count of
+    /// zero. Nothing has changed then.
+    pub fn insert_with(
+        &mut self,
+        key: &Hashed<'_>,
+        count: u64,
+        value: u64,
+        keys: &[Hashed<'_>],
+    ) -> Result<Insertion, Error> {
+        self.check_value(value)?;
+        if count == 0 {
+            return Err(Error::geometry("a member has a count of at least one"));
+        }
+        let minirun = self.core.minirun_of(key.h0());
+        let keys = self.check_keys(minirun, keys)?;
+        if self.position(&keys, key).is_some() {
+            return Ok(Insertion::Present);
+        }
+        let contents = self.core.contents_of(minirun);
+        let digits = |key| self.core.digits(key);
+        let streams: Vec<_> = keys.iter().map(|&key| digits(key)).collect();
+        let ghosts = self.core.ghosts;
+        let after = edit::insert(
+            contents.prints.clone(),
+            &streams,
+            &digits(key),
+            count,
+            value,
+        )?;
+        self.core.replace(minirun, &contents, after)?;
+        Ok(if self.core.ghosts < ghosts {
+            Insertion::Revived
+        } else {
+            Insertion::Added
+        })
+    }
+
+    /// Fixes a false positive: lengthens every fingerprint of the minirun that matches the
+    /// query, each along its own key, until none does. `keys` are all keys of the minirun,
+    /// in any order. Never shortens anything, never loses a key.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the query is itself one of the keys, or the keys do not fit the
+    /// fingerprints; [`Error::Full`] if slots are missing: the filter goes on as it was, with
+    /// this mistake unfixed; grow it or rebuild it with a new seed to fix it.
+    pub fn adapt(
+        &mut self,
+        query: &Hashed<'_>,
+        minirun: Minirun,
+        keys: &[Hashed<'_>],
+    ) -> Result<Adapted, Error> {
+        if self.core.minirun_of(query.h0()) != minirun {
+            return Err(Error::mismatch("the query belongs to another minirun"));
+        }
+        if let [key] = keys {
+            let is_other = self.core.minirun_of(key.h0()) == minirun && !self.is_same(key, query);
+            if let Some(result) = is_other
+                .then(|| self.core.adapt_alone(query, key))
+                .flatten()
+            {
+                return result;
+            }
+        }
+        let keys = self.check_keys(minirun, keys)?;
+        if self.position(&keys, query).is_some() {
+            return Err(Error::mismatch(
+                "the query is a member: its answer was right and needs no fix",
+            ));
+        }
+        let contents = self.core.contents_of(minirun);
+        let digits = |key| self.core.digits(key);
+        let streams: Vec<_> = keys.iter().map(|&key| digits(key)).collect();
+        let (after, report) = edit::adapt(contents.prints.clone(), &streams, &digits(query))?;
+        if report != Adapted::default() {
+            self.core.replace(minirun, &contents, after)?;
+        }
+        Ok(report)
+    }
+
+    /// Removes a member, given all keys of its minirun (the removed one among them).
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the key is not among the keys or these do not fit the
+    /// fingerprints; [`Error::Full`] if there is no slot for a ghost. Nothing has changed
+    /// then.
+    pub fn remove(
+        &mut self,
+        key: &Hashed<'_>,
+        keys: &[Hashed<'_>],
+        leave: Leave,
+    ) -> Result<(), Error> {
+        let minirun = self.core.minirun_of(key.h0());
+        let keys = self.check_keys(minirun, keys)?;
+        let Some(removed) = self.position(&keys, key) else {
+            return Err(Error::mismatch("the key to remove is not among the keys"));
+        };
+        let contents = self.core.contents_of(minirun);
+        let streams: Vec<_> = keys.iter().map(|&key| self.core.digits(key)).collect();
+        let after = edit::remove(contents.prints.clone(), &streams, removed, leave)?;
+        self.core.replace(minirun, &contents, after)
+    }
+
+    /// Removes a key that **is a member**, without its minirun's keys. The filter can't
+    /// check that: removing a false positive this way removes another key's fingerprint,
+    /// and the filter will then wrongly say "no" for that key.
+    ///
+    /// # Errors
+    /// [`Error::NeedsKeys`] where the minirun holds more than one fingerprint;
+    /// [`remove`](Self::remove) does it then. Nothing has changed.
+    pub fn remove_known_member<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
+        if self.core.ghosts == 0 {
+            let h0 = first_word::<H, K>(&self.keyed, key);
+            if let Some(removed) = self.core.remove_plain(h0) {
+                return Ok(removed);
+            }
+        }
+        self.remove_known_member_by_words(key)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn remove_known_member_by_words<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
+        let hashed = Hashed::new::<H, K>(&self.seed, key);
+        self.remove_known_member_hashed(&hashed)
+    }
+
+    /// [`remove_known_member`](Self::remove_known_member) for a key that is hashed already,
+    /// with the same warning.
+    ///
+    /// # Errors
+    /// As [`remove_known_member`](Self::remove_known_member).
+    pub fn remove_known_member_hashed(&mut self, key: &Hashed<'_>) -> Result<Removed, Error> {
+        let minirun = self.core.minirun_of(key.h0());
+        let contents = self.core.contents_of(minirun);
+        let digits = self.core.digits(key);
+        let mut live = contents.prints.iter().filter(|print| !print.is_ghost());
+        let Some(print) = live.next() else {
+            return Ok(Removed::NotFound);
+        };
+        if live.next().is_some() {
+            return Err(Error::NeedsKeys { minirun });
+        }
+        if !print.prefixes(&digits) {
+            return Ok(Removed::NotFound);
+        }
+        let ghosts = contents.prints.iter().filter(|print| print.is_ghost());
+        let after = ghosts.cloned().collect();
+        self.core.replace(minirun, &contents, after)?;
+        Ok(Removed::One)
+    }
+
+    /// Drops what of the extensions of a minirun is not needed to answer "no" for every
+    /// key of `against`, given all keys of the minirun. Mistakes on other queries that were
+    /// fixed before may come back.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the keys do not fit, or one of them is in `against`. Nothing
+    /// has changed then.
+    pub fn shorten(
+        &mut self,
+        minirun: Minirun,
+        keys: &[Hashed<'_>],
+        against: &[Hashed<'_>],
+    ) -> Result<(), Error> {
+        let keys = self.check_keys(minirun, keys)?;
+        let mut others = Vec::new();
+        for other in against {
+            if self.core.minirun_of(other.h0()) != minirun {
+                continue; // told apart by the home fingerprint
+            }
+            if self.position(&keys, other).is_some() {
+                return Err(Error::mismatch("a member can't be answered \"no\""));
+            }
+            others.push(self.core.digits(other));
+        }
+        let contents = self.core.contents_of(minirun);
+        let streams: Vec<_> = keys.iter().map(|&key| self.core.digits(key)).collect();
+        let after = edit::shorten(contents.prints.clone(), &streams, &others)?;
+        self.core.replace(minirun, &contents, after)
+    }
+
+    /// The keys as a set, if all are of the minirun.
+    fn check_keys<'k>(
+        &self,
+        minirun: Minirun,
+        keys: &'k [Hashed<'k>],
+    ) -> Result<Vec<&'k Hashed<'k>>, Error> {
+        let mut set: Vec<&Hashed<'_>> = Vec::with_capacity(keys.len());
+        for key in keys {
+            if self.core.minirun_of(key.h0()) != minirun {
+                return Err(Error::mismatch("a key belongs to another minirun"));
+            }
+            if self.position(&set, key).is_none() {
+                set.push(key);
+            }
+        }
+        Ok(set)
+    }
+
+    /// Where a key is among others.
+    fn position(&self, keys: &[&Hashed<'_>], key: &Hashed<'_>) -> Option<usize> {
+        keys.iter().position(|other| self.is_same(other, key))
+    }
+
+    #[inline]
+    fn is_same(&self, a: &Hashed<'_>, b: &Hashed<'_>) -> bool {
+        match (a.key(), b.key()) {
+            (Some(a), Some(b)) => a == b,
+            // Chosen hashes have no key behind them: they are their stream.
+            _ => common_digits(&self.core.digits(a), &self.core.digits(b)).is_err(),
+        }
+    }
+
+    /// Removes everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.core.clear();
+    }
+
+    /// How many fingerprints the filter holds, ghosts aside: one for each member.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.core.live
+    }
+
+    /// Is it empty?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Ghosts: removed fingerprints that keep what was learnt.
+    #[must_use]
+    pub fn ghosts(&self) -> u64 {
+        self.core.ghosts
+    }
+
+    /// Used slots per slot. Above [`sizing::MAX_LOAD`](crate::sizing::MAX_LOAD) insertions become slow.
+    #[must_use]
+    pub fn load(&self) -> f64 {
+        self.core.table.used() as f64 / self.core.geometry.slots() as f64
+    }
+
+    /// Slots and remainder bits.
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.core.geometry
+    }
+
+    /// The seed of the hash. Keep it from those who may choose keys.
+    #[must_use]
+    pub fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// Size, load, space and expected error before anything has adapted. Reads the whole
+    /// table.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let items = self.len();
+        Stats::of_table(&self.core.table, &self.core.geometry, items, items)
+    }
+
+    /// A copy, or an error where [`Clone`] would abort for want of memory.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if a second table does not fit in memory.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        Ok(AdaptiveFilter {
+            core: self.core.try_clone()?,
+            ..*self
+        })
+    }
+
+    /// Verifies everything that must hold in the table, from scratch. For tests and for the
+    /// suspicious; linear in the size of the filter.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Violation> {
+        self.core.check_invariants()
+    }
+}
+
+impl<H: StreamHash> Clone for AdaptiveFilter<H> {
+    fn clone(&self) -> Self {
+        match self.try_clone() {
+            Ok(copy) => copy,
+            // As `Vec` does; `try_clone` is there for those who would rather know.
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+impl<H: StreamHash> fmt::Debug for AdaptiveFilter<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AdaptiveFilter")
+            .field("len", &self.len())
+            .field("ghosts", &self.ghosts())
+            .field("slots", &self.core.geometry.slots())
+            .field("remainder_bits", &self.core.geometry.remainder_bits())
+            .field("hash", &H::KIND)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<H: StreamHash> Filter for AdaptiveFilter<H> {
+    #[inline]
+    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        self.hash(key)
+    }
+
+    #[inline]
+    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
+        self.contains_hashed(key)
+    }
+
+    #[inline]
+    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains(key)
+    }
+
+    fn len(&self) -> u64 {
+        self.len()
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats()
+    }
+}
+
+impl<H: StreamHash> Insert for AdaptiveFilter<H> {
+    #[inline]
+    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
+        self.insert_hashed(key).map(|_| ())
+    }
+
+    #[inline]
+    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
+        self.insert(key).map(|_| ())
+    }
+}
+
+impl<H: StreamHash> Adaptive for AdaptiveFilter<H> {
+    type Place = Minirun;
+
+    #[inline]
+    fn lookup_hashed(&self, key: &Hashed<'_>) -> Option<Minirun> {
+        self.lookup_hashed(key)
+    }
+
+    fn adapt(
+        &mut self,
+        query: &Hashed<'_>,
+        at: Minirun,
+        stored: &[Hashed<'_>],
+    ) -> Result<Adapted, Error> {
+        self.adapt(query, at, stored)
+    }
+}

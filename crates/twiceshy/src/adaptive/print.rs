@@ -1,0 +1,220 @@
+//! One stored fingerprint, in slots and out of them.
+//!
+//! ```text
+//!   home slot                    extension slots          counter slots
+//!   | remainder | value |        | digit 0 | digit 1 | …  | digit 0 | digit 1 | …
+//!   unmarked                     marked, runend 0         marked, runend 1
+//! ```
+//!
+//! Extension digit `k` is bits `k w .. (k + 1) w` of the key's hash stream from `h1` on, where
+//! `w` is the width of a slot. A count of one has no counter; larger counts are written in
+//! base `2^w`, lowest digit first, without leading zeros; the counter `0` makes a *ghost*.
+
+use crate::bits::mask_below;
+use crate::error::Error;
+use crate::hash::Hashed;
+use crate::quotient::{Mark, Slot};
+
+/// A stored fingerprint without its home remainder, which all of a minirun share. Ordered
+/// as in the table.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Print {
+    pub(crate) extension: Vec<u64>,
+    pub(crate) value: u64,
+    /// Zero for a ghost.
+    pub(crate) count: u64,
+}
+
+/// A key's hash stream as digits: what extensions are cut from.
+pub(crate) trait Stream {
+    /// Digit `k`.
+    fn digit(&self, k: usize) -> u64;
+
+    /// How many digits there are before two keys count as inseparable.
+    fn digits(&self) -> usize;
+}
+
+/// A hashed key as a stream of digits of a given width.
+#[derive(Clone, Copy)]
+pub(crate) struct Digits<'k> {
+    pub(crate) key: &'k Hashed<'k>,
+    pub(crate) width: u32,
+}
+
+impl Stream for Digits<'_> {
+    #[inline]
+    fn digit(&self, k: usize) -> u64 {
+        self.key.bits(k as u64 * u64::from(self.width), self.width)
+    }
+
+    fn digits(&self) -> usize {
+        // Whole digits in the words from h1 on.
+        ((Hashed::MAX_WORDS - 1) * 64 / self.width) as usize
+    }
+}
+
+impl Print {
+    /// An unextended fingerprint.
+    pub(crate) fn new(count: u64, value: u64) -> Self {
+        Print {
+            extension: Vec::new(),
+            value,
+            count,
+        }
+    }
+
+    pub(crate) fn is_ghost(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Does the key's stream start with this fingerprint?
+    pub(crate) fn prefixes(&self, key: &impl Stream) -> bool {
+        (self.extension.iter().enumerate()).all(|(k, &digit)| key.digit(k) == digit)
+    }
+
+    /// Lengthens the fingerprint along `key`, whose stream it is the start of, until it is
+    /// not the start of `other`'s.
+    ///
+    /// # Errors
+    /// [`Error::Inseparable`] if the streams agree to their end.
+    pub(crate) fn extend(&mut self, key: &impl Stream, other: &impl Stream) -> Result<(), Error> {
+        debug_assert!(self.prefixes(key));
+        let common = common_digits(key, other)?;
+        for k in self.extension.len()..=common {
+            self.extension.push(key.digit(k));
+        }
+        Ok(())
+    }
+
+    /// How many slots it takes, with digits of `width` bits.
+    pub(crate) fn slots(&self, width: u32) -> usize {
+        1 + self.extension.len() + counter_digits(self.count, width).count()
+    }
+
+    /// Appends its slots.
+    pub(crate) fn write(&self, layout: Layout, remainder: u64, slots: &mut Vec<Slot<Mark>>) {
+        slots.push(Slot {
+            value: remainder << layout.value_bits | self.value,
+            runend: false,
+            item: Mark::Home,
+        });
+        let marked = |value, runend| Slot {
+            value,
+            runend,
+            item: Mark::Continues,
+        };
+        slots.extend(self.extension.iter().map(|&digit| marked(digit, false)));
+        slots.extend(counter_digits(self.count, layout.width).map(|digit| marked(digit, true)));
+    }
+
+    /// The fingerprint of a home slot and the marked `tail` behind it.
+    pub(crate) fn read(
+        layout: Layout,
+        home: Slot<Mark>,
+        tail: impl Iterator<Item = Slot<Mark>>,
+    ) -> Self {
+        let mut print = Print::new(1, home.value & mask_below(layout.value_bits));
+        let mut counter = None;
+        let mut shift = 0;
+        for slot in tail {
+            if slot.runend {
+                // Digits beyond 64 bits only stand in damaged tables.
+                let digit = slot.value.checked_shl(shift).unwrap_or(0);
+                counter = Some(counter.unwrap_or(0) | digit);
+                shift += layout.width;
+            } else {
+                print.extension.push(slot.value);
+            }
+        }
+        print.count = counter.unwrap_or(1);
+        print
+    }
+}
+
+/// How slots are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// Bits of a slot.
+    pub(crate) width: u32,
+    /// The low bits of a home slot that hold the value.
+    pub(crate) value_bits: u32,
+}
+
+/// In how many digits two keys agree from the first on.
+pub(crate) fn common_digits(a: &impl Stream, b: &impl Stream) -> Result<usize, Error> {
+    let limit = a.digits();
+    (0..limit)
+        .find(|&k| a.digit(k) != b.digit(k))
+        .ok_or(Error::Inseparable)
+}
+
+/// The counter slots of a count.
+pub(crate) fn counter_digits(count: u64, width: u32) -> impl Iterator<Item = u64> {
+    let mut rest = match count {
+        1 => None,
+        count => Some(count),
+    };
+    std::iter::from_fn(move || {
+        let count = rest?;
+        let digit = count & mask_below(width);
+        rest = match count >> width {
+            0 => None,
+            more => Some(more),
+        };
+        Some(digit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_read_back_at_every_width() {
+        for width in 1..=56 {
+            for value_bits in [0, 1, 3].into_iter().filter(|&bits| bits < width) {
+                let layout = Layout { width, value_bits };
+                for count in [
+                    0,
+                    1,
+                    2,
+                    3,
+                    4,
+                    7,
+                    8,
+                    255,
+                    256,
+                    1 << 40,
+                    u64::MAX - 1,
+                    u64::MAX,
+                ] {
+                    for length in [0, 1, 2, 5] {
+                        let print = Print {
+                            extension: (0..length)
+                                .map(|k| (k * 5 + 1) & mask_below(width))
+                                .collect(),
+                            value: mask_below(value_bits),
+                            count,
+                        };
+                        let mut slots = Vec::new();
+                        print.write(layout, 0, &mut slots);
+                        assert_eq!(slots.len(), print.slots(width));
+                        let mut slots = slots.into_iter();
+                        let home = slots.next().unwrap();
+                        assert_eq!(Print::read(layout, home, slots), print, "width {width}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_singleton_costs_no_slot_and_counts_grow_by_the_logarithm() {
+        assert_eq!(counter_digits(1, 9).count(), 0);
+        assert_eq!(counter_digits(2, 9).count(), 1);
+        assert_eq!(counter_digits(511, 9).count(), 1);
+        assert_eq!(counter_digits(512, 9).count(), 2);
+        assert_eq!(counter_digits(u64::MAX, 1).count(), 64);
+        assert_eq!(counter_digits(0, 9).count(), 1);
+    }
+}

@@ -1,0 +1,239 @@
+//! An adaptive filter together with the keys, so that it can't be used wrongly.
+
+use super::policy::{Decision, Judge, Policy};
+use super::{Adapted, AdaptiveFilter, Insertion, Leave};
+use crate::builder::Builder;
+use crate::error::Error;
+use crate::hash::{Hashed, Key, Sip13, StreamHash};
+use crate::quotient::{Minirun, Violation};
+use crate::reverse_map::{MemoryMap, ReverseMap};
+
+/// A set of keys and an adaptive filter in front of it. Nothing that it offers can make the
+/// filter say "no" for a member.
+///
+/// The keys are in memory, so this is for tests, tools, and sets that fit; in front of a
+/// database, implement [`ReverseMap`] for it and follow the rules of
+/// [`adaptive`](super).
+///
+/// ```
+/// use twiceshy::AdaptiveSet;
+///
+/// let mut set = AdaptiveSet::new(1_000, 0.1)?;
+/// for word in ["robin", "wren", "finch"] {
+///     set.insert(word)?;
+/// }
+/// // Whoever asks the store behind the filter finds out about mistakes, and reports them:
+/// for query in 0..1_000_u64 {
+///     if set.contains(&query) {
+///         set.report_false_positive(&query)?;
+///     }
+/// }
+/// // None is repeated, and no member is lost.
+/// assert!((0..1_000_u64).all(|query| !set.contains(&query)));
+/// assert!(set.contains("robin"));
+/// # Ok::<(), twiceshy::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AdaptiveSet<H: StreamHash = Sip13> {
+    filter: AdaptiveFilter<H>,
+    keys: MemoryMap,
+    judge: Judge,
+    leave: Leave,
+}
+
+/// What became of a reported mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reported {
+    /// The filter was wrong and has adapted.
+    Fixed(Adapted),
+    /// The filter was wrong; by its policy it does not adapt yet.
+    Waiting,
+    /// The key is a member: the answer was right.
+    Member,
+    /// The filter says "no" already.
+    NotPositive,
+}
+
+impl AdaptiveSet {
+    /// An empty set for `capacity` keys, with a filter of false-positive rate `fpr`.
+    ///
+    /// # Errors
+    /// As [`AdaptiveFilter::new`].
+    pub fn new(capacity: u64, fpr: f64) -> Result<Self, Error> {
+        Self::from_builder(AdaptiveFilter::builder().capacity(capacity).fpr(fpr))
+    }
+}
+
+impl<H: StreamHash> AdaptiveSet<H> {
+    /// An empty set with a filter built to order.
+    ///
+    /// # Errors
+    /// Those of [`Builder::build`].
+    pub fn from_builder(builder: Builder<AdaptiveFilter<H>>) -> Result<Self, Error> {
+        Ok(AdaptiveSet {
+            filter: builder.build()?,
+            keys: MemoryMap::default(),
+            judge: Judge::default(),
+            leave: Leave::default(),
+        })
+    }
+
+    /// When to adapt. Default: always.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy) -> Self {
+        self.judge = Judge::new(policy);
+        self
+    }
+
+    /// What removals leave. Default: nothing.
+    #[must_use]
+    pub fn with_ghosts(mut self, leave: Leave) -> Self {
+        self.leave = leave;
+        self
+    }
+
+    /// Adds a key; [`Insertion::Present`] if it is a member already.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if no slot is left; nothing has changed then.
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
+        let hashed = self.filter.hash(key);
+        self.insert_hashed(&hashed)
+    }
+
+    fn insert_hashed(&mut self, hashed: &Hashed<'_>) -> Result<Insertion, Error> {
+        let bytes = hashed.key().expect("a key was hashed");
+        if self.is_member(hashed) {
+            return Ok(Insertion::Present);
+        }
+        let insertion = match self.filter.insert_hashed(hashed) {
+            Err(Error::NeedsKeys { minirun }) => {
+                let keys = self.keys_of(minirun);
+                self.filter
+                    .insert_with(hashed, 1, 0, &borrow::<H>(&self.filter, &keys))?
+            }
+            result => result?,
+        };
+        infallible(self.keys.insert(hashed.h0(), bytes));
+        Ok(insertion)
+    }
+
+    /// Removes a key; `false` if it was no member.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if there is no slot for a ghost; nothing has changed then.
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Error> {
+        let hashed = self.filter.hash(key);
+        if !self.is_member(&hashed) {
+            return Ok(false);
+        }
+        let minirun = Minirun::from_id(self.filter.geometry().id(hashed.h0()));
+        let keys = self.keys_of(minirun);
+        self.filter
+            .remove(&hashed, &borrow::<H>(&self.filter, &keys), self.leave)?;
+        let bytes = hashed.key().expect("a key was hashed");
+        infallible(self.keys.remove(hashed.h0(), bytes));
+        Ok(true)
+    }
+
+    /// May `key` be a member? The filter's answer: `false` is certain, `true` may be wrong
+    /// until it is reported.
+    #[inline]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.filter.contains(key)
+    }
+
+    /// The store behind the filter did not have this key: learn from it. Harmless for keys
+    /// that are members, or that the filter answers "no" already.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if slots are missing, [`Error::Inseparable`] if hashes agree for
+    /// ever; the filter goes on as it was, with this mistake unfixed.
+    pub fn report_false_positive<K: Key + ?Sized>(&mut self, key: &K) -> Result<Reported, Error> {
+        let hashed = self.filter.hash(key);
+        let Some(minirun) = self.filter.lookup_hashed(&hashed) else {
+            return Ok(Reported::NotPositive);
+        };
+        if self.is_member(&hashed) {
+            return Ok(Reported::Member);
+        }
+        if self.judge.on_false_positive(minirun) == Decision::Wait {
+            return Ok(Reported::Waiting);
+        }
+        let keys = self.keys_of(minirun);
+        let keys = borrow::<H>(&self.filter, &keys);
+        self.filter
+            .adapt(&hashed, minirun, &keys)
+            .map(Reported::Fixed)
+    }
+
+    /// How many keys there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Is it empty?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// The filter.
+    #[must_use]
+    pub fn filter(&self) -> &AdaptiveFilter<H> {
+        &self.filter
+    }
+
+    /// The keys, in hash order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.keys.iter().map(|(_, key)| key)
+    }
+
+    /// Verifies the filter, and that it says "maybe" for every key.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Violation> {
+        self.filter.check_invariants()?;
+        if self.filter.len() != self.keys.len() as u64 {
+            return Err(Violation::new(
+                "not one fingerprint for each key",
+                self.filter.len(),
+            ));
+        }
+        for (h0, key) in self.keys.iter() {
+            if !self.filter.contains(key) {
+                return Err(Violation::new("a member is answered \"no\"", h0));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_member(&self, key: &Hashed<'_>) -> bool {
+        let bytes = key.key().expect("a key was hashed");
+        let mut found = false;
+        let same = |_, other: &[u8]| found |= other == bytes;
+        infallible(self.keys.keys(key.h0()..=key.h0(), same));
+        found
+    }
+
+    fn keys_of(&self, minirun: Minirun) -> Vec<Vec<u8>> {
+        let mut keys = Vec::new();
+        let range = self.filter.geometry().hash_range(minirun.id());
+        infallible(self.keys.keys(range, |_, key| keys.push(key.to_vec())));
+        keys
+    }
+}
+
+fn borrow<'k, H: StreamHash>(filter: &AdaptiveFilter<H>, keys: &'k [Vec<u8>]) -> Vec<Hashed<'k>> {
+    keys.iter().map(|key| filter.hash(key)).collect()
+}
+
+fn infallible<T>(result: Result<T, std::convert::Infallible>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(never) => match never {},
+    }
+}
