@@ -29,24 +29,41 @@ pub(crate) struct Args {
     /// a quarter of the slots for queries]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
+    /// The share of the items that adaptive filters have adapted beforehand, as in the lab.
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0)]
+    adapted: f64,
 }
 
-const FILTERS: [&str; 3] = ["twiceshy-plain/xxh3", "twiceshy-plain/sip", "qfilter"];
-const OPERATIONS: [&str; 5] = [
+const FILTERS: [&str; 5] = [
+    "twiceshy-plain/xxh3",
+    "twiceshy-plain/sip",
+    "twiceshy-adaptive/xxh3",
+    "twiceshy-adaptive/sip",
+    "qfilter",
+];
+const OPERATIONS: [&str; 6] = [
     "query_hit",
     "query_miss",
     "insert",
     "insert_85_90",
+    "adapt",
     "remove",
 ];
 
+/// Only filters that learn can adapt.
+fn can(filter: &str, operation: &str) -> bool {
+    operation != "adapt" || filter.contains("adaptive")
+}
+
 /// How often to run an operation on a table that is, or will be, 90% full: from empty
-/// for `insert`, the last 5% for `insert_85_90`, one member in 16 for `remove`.
+/// for `insert`, the last 5% for `insert_85_90`, one member in 16 for `remove`, one slot in
+/// 100 for `adapt`.
 fn default_count(operation: &str, slots: u64) -> u64 {
     let members = slots * 9 / 10;
     match operation {
         "insert" => members,
         "insert_85_90" => slots / 20,
+        "adapt" => (slots / 100).clamp(1, 20_000),
         "remove" => members / 16,
         _ => slots / 4,
     }
@@ -65,7 +82,7 @@ pub(crate) fn run(args: &Args) -> Result {
     let slots = 1 << args.log2_slots;
 
     print!(
-        "\ninstructions per operation, 2^{} slots\n{:<22}",
+        "\ninstructions per operation, 2^{} slots\n{:<23}",
         args.log2_slots, ""
     );
     for operation in &args.operations {
@@ -74,8 +91,12 @@ pub(crate) fn run(args: &Args) -> Result {
     println!();
     for filter in &args.filters {
         // A row appears when it is whole, so that an error can't tear it.
-        let mut row = format!("{filter:<22}");
+        let mut row = format!("{filter:<23}");
         for operation in &args.operations {
+            if !can(filter, operation) {
+                row += &format!(" {:>12}", "-");
+                continue;
+            }
             let count = args.count.unwrap_or(default_count(operation, slots));
             let collect = |count| collected(&workspace, &lab, args, filter, operation, count);
             let (without, with) = (collect(0)?, collect(count)?);
@@ -116,6 +137,7 @@ fn collected(
         .arg(lab)
         .args(["profile", "--filter", filter, "--operation", operation])
         .args(["--log2-slots", &args.log2_slots.to_string()])
+        .args(["--adapted", &args.adapted.to_string()])
         .args(["--count", &count.to_string()]);
     let report = command::stderr(&mut valgrind)?;
     Ok(total(&report).ok_or("callgrind's report has no line `Collected :`")?)

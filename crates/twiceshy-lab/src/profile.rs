@@ -1,17 +1,20 @@
 //! `profile`: one operation of one filter, for tools that count instructions.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
-use crate::compare::filters::Entry;
+use crate::compare::filters::{Contender, Entry};
+use crate::compare::learning::{Lore, adapt_before, mistakes_to_fix};
+use crate::compare::members::Mistake;
 use crate::compare::operation::Operation;
 use crate::compare::workload::Workload;
+use crate::compare::zipf::Stream;
 use crate::compare::{SizeArgs, filter_parser};
 
 /// Do one operation exactly COUNT times, for callgrind and its like
 ///
 /// The filter is filled first (not at all for `insert`, which does the first COUNT of the
-/// fill; to 5 points below the load for `insert_85_90`), and all keys are made beforehand,
-/// the same number whatever COUNT is. So the set-up costs the same in two runs that differ
+/// fill; to 5 points below the load for `insert_85_90`), all keys are made beforehand, and
+/// `adapt`'s false positives found, the same number whatever COUNT is. So the set-up costs the same in two runs that differ
 /// only in COUNT, and the difference of their instruction counts, divided by that of their
 /// COUNTs, is the cost of one operation:
 ///
@@ -41,59 +44,99 @@ pub(crate) struct Args {
 
 /// Sets up, then does it.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let workload = Workload::from(args.size);
-    if !args.filter.can(args.operation) {
-        bail!("{} has no {}", args.filter.name, args.operation.name());
+    let (workload, operation) = (Workload::from(args.size), args.operation);
+    if !args.filter.can(operation) {
+        bail!("{} has no {}", args.filter.name, operation.name());
     }
-
-    // What must be in the filter before, and the keys to work on.
-    let (members, late) = (workload.members(), workload.members_before_last_points());
-    let queries = workload.queries();
-    let (filled, keys): (u64, Vec<u64>) = match args.operation {
-        Operation::Insert => (0, (0..members).map(|i| workload.member(i)).collect()),
-        Operation::Insert8590 => (late, (late..members).map(|i| workload.member(i)).collect()),
-        Operation::QueryHit => {
-            let keys = (0..queries).map(|i| workload.random_member(i));
-            (members, keys.collect())
-        }
-        Operation::QueryMiss => (
-            members,
-            (0..queries).map(|i| workload.stranger(i)).collect(),
-        ),
-        Operation::Remove => (
-            members,
-            (0..members).map(workload.removed_member()).collect(),
-        ),
-    };
-    ensure!(
-        args.count <= keys.len() as u64,
-        "at this size {} can be done {} times at most",
-        args.operation.name(),
-        keys.len()
-    );
+    let keys = keys(&workload, operation);
     let mut filter = (args.filter.build)(&workload)?;
-    for i in 0..filled {
-        filter.insert(workload.member(i))?;
-    }
-    if filled == members {
-        filter.seal()?;
+    let lore = fill(filter.as_mut(), args, &workload)?;
+    let mistakes = match (operation, filter.learner(), &lore) {
+        (Operation::Adapt, Some(learner), Some(lore)) => {
+            let queries = mistakes_to_fix(learner, &workload).into_iter();
+            let mistake = |query| lore.members.mistake(query, workload.members());
+            queries.map(mistake).collect()
+        }
+        _ => Vec::<Mistake>::new(),
+    };
+    if operation == Operation::ZipfAgain {
+        filter.ask_strangers(&keys)?;
     }
 
-    let keys = &keys[..args.count as usize];
-    let answer = match args.operation {
+    let count = usize::try_from(args.count)?;
+    let most = keys.len().max(mistakes.len());
+    ensure!(
+        count <= most,
+        "at this size {} can be done {most} times at most",
+        operation.name(),
+    );
+    let answer = match operation {
         Operation::Insert | Operation::Insert8590 => {
-            let inserted = filter.insert_all(keys)?;
+            let inserted = filter.insert_all(&keys[..count])?;
             filter.seal()?;
             inserted
         }
-        Operation::QueryHit | Operation::QueryMiss => filter.contains_all(keys),
-        Operation::Remove => filter.remove_all(keys),
+        Operation::QueryHit | Operation::QueryMiss => filter.contains_all(&keys[..count]),
+        Operation::Adapt => filter
+            .learner()
+            .context("the filter can't adapt")?
+            .adapt_all(&mistakes[..count])?,
+        Operation::Zipf | Operation::ZipfAgain => filter.ask_strangers(&keys[..count])?,
+        Operation::Remove => filter.remove_all(&keys[..count]),
     };
     println!(
-        "{} {} {}: {answer} yes",
-        args.count,
+        "{count} {} {}: {answer} yes",
         args.filter.name,
-        args.operation.name()
+        operation.name()
     );
     Ok(())
+}
+
+/// The keys to work on; none for `adapt`, which takes more than keys.
+fn keys(workload: &Workload, operation: Operation) -> Vec<u64> {
+    let (members, late) = (workload.members(), workload.members_before_last_points());
+    let queries = workload.queries();
+    match operation {
+        Operation::Insert => (0..members).map(|i| workload.member(i)).collect(),
+        Operation::Insert8590 => (late..members).map(|i| workload.member(i)).collect(),
+        Operation::QueryHit => (0..queries).map(|i| workload.random_member(i)).collect(),
+        Operation::QueryMiss => (0..queries).map(|i| workload.stranger(i)).collect(),
+        Operation::Adapt => Vec::new(),
+        Operation::Zipf | Operation::ZipfAgain => {
+            let stream = Stream::new(workload);
+            let draws = 0..workload.draws();
+            draws.map(|i| workload.ranked(stream.rank(i))).collect()
+        }
+        Operation::Remove => (0..members).map(workload.removed_member()).collect(),
+    }
+}
+
+/// Puts in what must be there before, and gives back what helps the filter to learn if it
+/// needs that.
+fn fill(filter: &mut dyn Contender, args: &Args, workload: &Workload) -> Result<Option<Lore>> {
+    let (members, late) = (workload.members(), workload.members_before_last_points());
+    let to_learn = workload.adapted > 0.0 || args.operation.needs_members();
+    let lore = match &args.filter.learns {
+        Some(learns) if to_learn => Some(Lore::new((learns.members)(workload)?)),
+        _ => None,
+    };
+    if let Some((learner, lore)) = filter.learner().zip(lore.as_ref()) {
+        learner.meet(lore.members.clone());
+    }
+    if args.operation == Operation::Insert {
+        return Ok(lore);
+    }
+    for i in 0..late {
+        filter.insert(workload.member(i))?;
+    }
+    if let Some((learner, lore)) = filter.learner().zip(lore.as_ref()) {
+        adapt_before(learner, workload, lore, late)?;
+    }
+    if args.operation != Operation::Insert8590 {
+        for i in late..members {
+            filter.insert(workload.member(i))?;
+        }
+        filter.seal()?;
+    }
+    Ok(lore)
 }

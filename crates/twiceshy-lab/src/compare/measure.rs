@@ -6,6 +6,7 @@
 //! next begins; who goes first rotates. What is asked for is the same in every round:
 //! rounds repeat the measurement, not the experiment.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -13,8 +14,23 @@ use anyhow::{Context, Result, ensure};
 use indicatif::ProgressBar;
 
 use super::filters::{Contender, Entry};
+use super::learning::{self, Lore};
 use super::operation::Operation;
 use super::workload::{Workload, time};
+use super::zipf::Stream;
+
+/// What is the same in every round.
+pub(super) struct Setting {
+    pub(super) workload: Workload,
+    stream: OnceCell<Stream>,
+}
+
+impl Setting {
+    /// The draws by Zipf's law, made when they are first asked for.
+    pub(super) fn stream(&self) -> &Stream {
+        self.stream.get_or_init(|| Stream::new(&self.workload))
+    }
+}
 
 /// One operation of one filter in one round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +38,23 @@ pub(crate) struct Sample {
     pub(crate) ns_per_op: f64,
     /// Strangers that were taken for members, where there were strangers.
     pub(crate) false_positives: Option<u64>,
+    /// Different strangers that were taken for members before the filter learnt, where
+    /// some were asked for more than once.
+    pub(crate) distinct_false_positives: Option<u64>,
+    /// Bits of the slots that learning took.
+    pub(crate) bits_added: Option<f64>,
+}
+
+impl Sample {
+    /// A time and nothing else.
+    pub(super) fn new(ns_per_op: f64) -> Self {
+        Sample {
+            ns_per_op,
+            false_positives: None,
+            distinct_false_positives: None,
+            bits_added: None,
+        }
+    }
 }
 
 /// All that was measured of one filter.
@@ -31,6 +64,8 @@ pub(crate) struct Record {
     pub(crate) bits_per_item: f64,
     /// One sample per round.
     pub(crate) samples: BTreeMap<Operation, Vec<Sample>>,
+    /// If the filter learns and has occasion to.
+    pub(super) lore: Option<Lore>,
 }
 
 impl Record {
@@ -39,12 +74,9 @@ impl Record {
         self.samples.get(&operation).map_or(&[], Vec::as_slice)
     }
 
-    fn add(&mut self, operation: Operation, ns_per_op: f64, false_positives: Option<u64>) {
+    pub(super) fn add(&mut self, operation: Operation, sample: Sample) {
         if self.entry.can(operation) {
-            self.samples.entry(operation).or_default().push(Sample {
-                ns_per_op,
-                false_positives,
-            });
+            self.samples.entry(operation).or_default().push(sample);
         }
     }
 }
@@ -54,7 +86,7 @@ struct Step {
     yields: &'static [Operation],
     /// Calls to the filter, for the progress bar.
     calls: fn(&Workload) -> u64,
-    run: fn(&mut dyn Contender, &Workload, &mut Record) -> Result<()>,
+    run: fn(&mut dyn Contender, &Setting, &mut Record) -> Result<()>,
 }
 
 /// Every round takes the first step, and of the others those that somebody asked for.
@@ -68,6 +100,16 @@ const STEPS: &[Step] = &[
         yields: &[Operation::QueryHit, Operation::QueryMiss],
         calls: |workload| 2 * workload.queries(),
         run: query,
+    },
+    Step {
+        yields: &[Operation::Adapt],
+        calls: Workload::adaptations,
+        run: learning::adapt,
+    },
+    Step {
+        yields: &[Operation::Zipf, Operation::ZipfAgain],
+        calls: |workload| 2 * workload.draws(),
+        run: learning::zipf,
     },
     Step {
         yields: &[Operation::Remove],
@@ -93,18 +135,29 @@ pub(crate) fn measure(
     let calls: u64 = steps.iter().map(|step| (step.calls)(workload)).sum();
     progress.set_length(calls * (rounds * entries.len()) as u64);
 
-    let mut records: Vec<Record> = entries
-        .iter()
-        .map(|entry| Record {
+    let setting = Setting {
+        workload: *workload,
+        stream: OnceCell::new(),
+    };
+    // Much memory and some time at large sizes: not for nothing.
+    let to_learn = workload.adapted > 0.0 || operations.iter().any(|op| op.needs_members());
+    let mut records = Vec::new();
+    for &entry in entries {
+        let learns = entry.learns.as_ref().filter(|_| to_learn);
+        let members = learns
+            .map(|learns| (learns.members)(workload))
+            .transpose()?;
+        records.push(Record {
             entry,
             bits_per_item: f64::NAN,
             samples: BTreeMap::new(),
-        })
-        .collect();
+            lore: members.map(Lore::new),
+        });
+    }
     for round in 0..rounds {
         progress.set_message(format!("round {} of {rounds}", round + 1));
         records.rotate_left(usize::from(round > 0));
-        run_round(workload, &steps, &mut records, progress)?;
+        run_round(&setting, &steps, &mut records, progress)?;
     }
     // Back into the order that was asked for.
     records.sort_by_key(|record| entries.iter().position(|e| e.name == record.entry.name));
@@ -112,7 +165,7 @@ pub(crate) fn measure(
 }
 
 fn run_round(
-    workload: &Workload,
+    setting: &Setting,
     steps: &[&Step],
     records: &mut [Record],
     progress: &ProgressBar,
@@ -125,23 +178,35 @@ fn run_round(
                 // Built when its turn comes: some need much memory until they are filled.
                 let filter = match filter {
                     Some(filter) => filter,
-                    None => filter.insert((entry.build)(workload).context(entry.name)?),
+                    None => filter.insert(build(setting, record).context(entry.name)?),
                 };
-                (step.run)(filter.as_mut(), workload, record).context(entry.name)?;
+                (step.run)(filter.as_mut(), setting, record).context(entry.name)?;
             }
-            progress.inc((step.calls)(workload));
+            progress.inc((step.calls)(&setting.workload));
         }
     }
     Ok(())
 }
 
-fn fill(filter: &mut dyn Contender, workload: &Workload, record: &mut Record) -> Result<()> {
+fn build(setting: &Setting, record: &Record) -> Result<Box<dyn Contender>> {
+    let mut filter = (record.entry.build)(&setting.workload)?;
+    if let Some((learner, lore)) = filter.learner().zip(record.lore.as_ref()) {
+        learner.meet(lore.members.clone());
+    }
+    Ok(filter)
+}
+
+fn fill(filter: &mut dyn Contender, setting: &Setting, record: &mut Record) -> Result<()> {
+    let workload = &setting.workload;
     let (late, end) = (workload.members_before_last_points(), workload.members());
     let first = time(
         0..late,
         |i| workload.member(i),
         |keys| filter.insert_all(keys),
     )?;
+    if let Some((learner, lore)) = filter.learner().zip(record.lore.as_ref()) {
+        learning::adapt_before(learner, workload, lore, late)?;
+    }
     let last = time(
         late..end,
         |i| workload.member(i),
@@ -151,17 +216,15 @@ fn fill(filter: &mut dyn Contender, workload: &Workload, record: &mut Record) ->
     filter.seal()?;
     let whole = first.elapsed + last.elapsed + start.elapsed();
 
-    record.add(
-        Operation::Insert,
-        whole.as_nanos() as f64 / end as f64,
-        None,
-    );
-    record.add(Operation::Insert8590, last.ns_per_op(), None);
+    let whole = whole.as_nanos() as f64 / end as f64;
+    record.add(Operation::Insert, Sample::new(whole));
+    record.add(Operation::Insert8590, Sample::new(last.ns_per_op()));
     record.bits_per_item = filter.bytes() as f64 * 8.0 / end as f64;
     Ok(())
 }
 
-fn query(filter: &mut dyn Contender, workload: &Workload, record: &mut Record) -> Result<()> {
+fn query(filter: &mut dyn Contender, setting: &Setting, record: &mut Record) -> Result<()> {
+    let workload = &setting.workload;
     let (cold, end) = (workload.warm_up(), workload.queries());
     let hit = |i| workload.random_member(i);
     let miss = |i| workload.stranger(i);
@@ -176,22 +239,31 @@ fn query(filter: &mut dyn Contender, workload: &Workload, record: &mut Record) -
     );
     let misses = time(0..end, miss, &mut ask)?;
 
-    record.add(Operation::QueryHit, hits.ns_per_op(), None);
-    record.add(Operation::QueryMiss, misses.ns_per_op(), Some(misses.count));
+    record.add(Operation::QueryHit, Sample::new(hits.ns_per_op()));
+    let miss = Sample {
+        false_positives: Some(misses.count),
+        ..Sample::new(misses.ns_per_op())
+    };
+    record.add(Operation::QueryMiss, miss);
     Ok(())
 }
 
-fn remove(filter: &mut dyn Contender, workload: &Workload, record: &mut Record) -> Result<()> {
+fn remove(filter: &mut dyn Contender, setting: &Setting, record: &mut Record) -> Result<()> {
+    let workload = &setting.workload;
     let end = workload.removals();
     let removed = time(0..end, workload.removed_member(), |keys| {
         Ok(filter.remove_all(keys))
     })?;
     // A filter that keeps equal fingerprints once may miss one key in a thousand.
+    let may_miss = match record.entry.learns {
+        Some(_) => 0,
+        None => end / 100 + 1,
+    };
     ensure!(
-        removed.count + end / 100 + 1 >= end,
+        removed.count + may_miss >= end,
         "{} of {end} members were not there to be removed",
         end - removed.count
     );
-    record.add(Operation::Remove, removed.ns_per_op(), None);
+    record.add(Operation::Remove, Sample::new(removed.ns_per_op()));
     Ok(())
 }

@@ -5,19 +5,25 @@
 //! | [`operation`] | what is timed |
 //! | [`filters`] | what it is timed on, an adapter for each crate |
 //! | [`workload`] | the keys, and the clock |
+//! | [`zipf`] | keys of different popularity |
 //! | [`measure`] | rounds, and what a filter does in one |
+//! | [`learning`] | what it does in one if it can learn |
+//! | [`members`] | the keys that it takes to learn |
 //! | [`summary`], [`report`] | medians, and the rows made of them |
 //! | [`table`] | the rows on the screen |
 //! | [`pin`] | one core, and a check that it was ours |
 
 pub(crate) mod filters;
+pub(crate) mod learning;
 mod measure;
+pub(crate) mod members;
 pub(crate) mod operation;
 mod pin;
 mod report;
 mod summary;
 mod table;
 pub(crate) mod workload;
+pub(crate) mod zipf;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -37,7 +43,7 @@ use workload::Workload;
 ///
 /// All run interleaved in one process, pinned to one core, on uniform 64-bit keys at a
 /// false-positive rate of 2^-9. The table has medians and spread; trust a ratio near 1
-/// only over 15 rounds or more. The defaults take less than a minute.
+/// only over 15 rounds or more. The defaults take about a minute.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -71,6 +77,11 @@ pub(crate) struct SizeArgs {
     #[arg(long, default_value_t = 0.9, value_parser = parse_load)]
     load: f64,
 
+    /// The share of the items, up to 0.05, that adaptive filters have adapted to false
+    /// positives before they are timed at `insert_85_90`, queries and `remove`
+    #[arg(long, default_value_t = 0.0, value_name = "FRACTION", value_parser = parse_adapted)]
+    adapted: f64,
+
     /// Chooses the keys, and the filters' hash functions where they can be chosen
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -81,6 +92,7 @@ impl From<SizeArgs> for Workload {
         Workload {
             log2_slots: args.log2_slots,
             load: args.load,
+            adapted: args.adapted,
             seed: args.seed,
         }
     }
@@ -97,6 +109,13 @@ fn parse_load(text: &str) -> Result<f64, String> {
         // Above 0.95 `qfilter` refuses.
         Ok(load) if (0.1..=0.95).contains(&load) => Ok(load),
         _ => Err("a number from 0.1 to 0.95 is wanted".to_owned()),
+    }
+}
+
+fn parse_adapted(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(adapted) if (0.0..=0.05).contains(&adapted) => Ok(adapted),
+        _ => Err("a number from 0 to 0.05 is wanted".to_owned()),
     }
 }
 

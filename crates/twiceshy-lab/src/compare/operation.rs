@@ -17,6 +17,13 @@ pub(crate) enum Operation {
     QueryHit,
     /// Ask for keys that are no members.
     QueryMiss,
+    /// Fix false positives, with the keys that it takes at hand.
+    Adapt,
+    /// Ask for keys that are no members, some much more often than others, and fix each
+    /// false positive at once.
+    Zipf,
+    /// The same queries once more.
+    ZipfAgain,
     /// Take members out of the full filter, in random order.
     Remove,
 }
@@ -28,6 +35,9 @@ impl Operation {
         Operation::Insert8590,
         Operation::QueryHit,
         Operation::QueryMiss,
+        Operation::Adapt,
+        Operation::Zipf,
+        Operation::ZipfAgain,
         Operation::Remove,
     ];
 
@@ -38,6 +48,9 @@ impl Operation {
             Operation::Insert8590 => "insert_85_90",
             Operation::QueryHit => "query_hit",
             Operation::QueryMiss => "query_miss",
+            Operation::Adapt => "adapt",
+            Operation::Zipf => "zipf",
+            Operation::ZipfAgain => "zipf_again",
             Operation::Remove => "remove",
         }
     }
@@ -49,13 +62,31 @@ impl Operation {
             Operation::Insert8590 => "add a key, averaged over the last 5 points of load only",
             Operation::QueryHit => "look up a key that is in the filter",
             Operation::QueryMiss => "look up a key that is not in the filter",
+            Operation::Adapt => {
+                "fix a false positive of the filled filter, its minirun's keys at hand"
+            }
+            Operation::Zipf => {
+                "look up keys that are not in the filter, Zipf 1.5; if it learns, look up the\n\
+                 keys that it takes to fix each false positive and fix it, on the clock"
+            }
+            Operation::ZipfAgain => "the same stream of keys once more",
             Operation::Remove => "remove a key from the filled filter",
         }
     }
 
     /// Do its rows carry the filter's space and error?
     pub(crate) fn is_query(self) -> bool {
-        matches!(self, Operation::QueryHit | Operation::QueryMiss)
+        matches!(self, Operation::QueryHit | Operation::QueryMiss) || self.is_zipf()
+    }
+
+    /// Are some keys asked for much more often than others?
+    pub(crate) fn is_zipf(self) -> bool {
+        matches!(self, Operation::Zipf | Operation::ZipfAgain)
+    }
+
+    /// Must it be known who the members are, of a filter that learns?
+    pub(crate) fn needs_members(self) -> bool {
+        matches!(self, Operation::Adapt | Operation::Remove) || self.is_zipf()
     }
 }
 

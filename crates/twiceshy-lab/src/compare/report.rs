@@ -19,48 +19,68 @@ pub(crate) struct Row {
     pub(crate) ns_per_op: Option<f64>,
     /// On the rows of queries.
     pub(crate) bits_per_item: Option<f64>,
-    /// On the rows of queries: the share of strangers taken for members.
+    /// On the rows of queries: the share of strangers taken for members; of the queries
+    /// of that very pass on the rows of Zipf's law.
     pub(crate) fpr: Option<f64>,
     /// Where strangers were asked for: how many were taken for members in one round.
     pub(crate) false_positives: Option<u64>,
+    /// By Zipf's law, first pass: how many different strangers were taken for members
+    /// before anything was learnt from them.
+    pub(crate) distinct_false_positives: Option<u64>,
+    /// By Zipf's law, if the filter learns: the space that it took, per member.
+    pub(crate) bits_per_item_added: Option<f64>,
     pub(crate) min_ns: Option<f64>,
     pub(crate) max_ns: Option<f64>,
     /// How many times as fast as `qfilter`: the median of the rounds' own ratios, in
     /// which the machine's drift from round to round cancels.
     pub(crate) speed_vs_qfilter: Option<f64>,
+    /// How many times as fast as the plain filter with the same hash, if this one learns.
+    pub(crate) speed_vs_plain: Option<f64>,
     pub(crate) rounds: usize,
 }
 
 /// A row for every filter and wanted operation, filter by filter.
 pub(crate) fn rows(workload: &Workload, records: &[Record], operations: &[Operation]) -> Vec<Row> {
-    let reference = records.iter().find(|r| r.entry.name == REFERENCE);
+    let by_name = |name| records.iter().find(|r| r.entry.name == name);
+    let reference = by_name(REFERENCE);
     let mut rows = Vec::new();
     for record in records {
-        let false_positives = median_false_positives(record.samples(Operation::QueryMiss));
+        let plain = record.entry.learns.as_ref().and_then(|l| by_name(l.plain));
+        let misses = record.samples(Operation::QueryMiss);
         for &operation in operations {
             let samples = record.samples(operation);
-            let reference = reference.map_or(&[][..], |r| r.samples(operation));
             let ns = Summary::of(samples.iter().map(|s| s.ns_per_op));
-            let speed = Summary::of(
-                samples
-                    .iter()
-                    .zip(reference)
-                    .map(|(sample, reference)| reference.ns_per_op / sample.ns_per_op),
-            );
-            let is_query = operation.is_query();
+            let speed_vs = |other: Option<&Record>| {
+                let others = other.map_or(&[][..], |r| r.samples(operation));
+                let pairs = samples.iter().zip(others);
+                let speeds = pairs.map(|(sample, other)| other.ns_per_op / sample.ns_per_op);
+                Summary::of(speeds).map(|speed| speed.median)
+            };
+            let is_query = operation.is_query() && record.entry.can(operation);
+            let false_positives = median(samples, |sample| sample.false_positives);
+            let (wrong, asked) = if operation.is_zipf() {
+                (false_positives, workload.draws())
+            } else {
+                let wrong = median(misses, |sample| sample.false_positives);
+                (wrong, workload.queries())
+            };
+            let added = samples.last().and_then(|sample| sample.bits_added);
             rows.push(Row {
                 filter: record.entry.name,
                 operation: operation.name(),
                 log2_slots: workload.log2_slots,
                 ns_per_op: ns.map(|ns| ns.median),
                 bits_per_item: is_query.then_some(record.bits_per_item),
-                fpr: false_positives
+                fpr: wrong
                     .filter(|_| is_query)
-                    .map(|count| count as f64 / workload.queries() as f64),
-                false_positives: median_false_positives(samples),
+                    .map(|wrong| wrong as f64 / asked as f64),
+                false_positives,
+                distinct_false_positives: median(samples, |s| s.distinct_false_positives),
+                bits_per_item_added: added.map(|bits| bits / workload.members() as f64),
                 min_ns: ns.map(|ns| ns.min),
                 max_ns: ns.map(|ns| ns.max),
-                speed_vs_qfilter: speed.map(|speed| speed.median),
+                speed_vs_qfilter: speed_vs(reference),
+                speed_vs_plain: speed_vs(plain),
                 rounds: samples.len(),
             });
         }
@@ -69,7 +89,7 @@ pub(crate) fn rows(workload: &Workload, records: &[Record], operations: &[Operat
 }
 
 /// The same in every round for most; a cuckoo filter rolls dice.
-fn median_false_positives(samples: &[Sample]) -> Option<u64> {
-    let counts = samples.iter().filter_map(|sample| sample.false_positives);
+fn median(samples: &[Sample], count: impl Fn(&Sample) -> Option<u64>) -> Option<u64> {
+    let counts = samples.iter().filter_map(count);
     Summary::of(counts.map(|count| count as f64)).map(|counts| counts.median as u64)
 }

@@ -36,58 +36,82 @@ impl Table<'_> {
             "Filters of 2^{} slots, {:.0}% full with {} uniform 64-bit keys; wanted: at most one\n\
              false positive in {} queries. ns/op: nanoseconds per operation on one core, the\n\
              median of {rounds}, then the fastest and the slowest one. \"vs {REFERENCE}\": how many\n\
-             times as fast as {REFERENCE} in the same round. Hashing is included. A dash: the filter\n\
-             can't do it.",
+             times as fast as {REFERENCE} in the same round; \"vs plain\": as our plain filter with the\n\
+             same hash. Hashing is included. A dash: the filter can't do it.",
             self.workload.log2_slots,
             self.workload.load * 100.0,
             self.workload.members(),
             1 << REMAINDER_BITS,
-        )
+        )?;
+        if self.workload.adapted > 0.0 {
+            writeln!(
+                f,
+                "Before the last 5 points of load, adaptive filters have adapted {} of their items.",
+                self.workload.adapted_members(),
+            )?;
+        }
+        Ok(())
     }
 
     fn times(&self, f: &mut fmt::Formatter<'_>, operation: Operation) -> fmt::Result {
         writeln!(f, "\n{}: {}", operation.name(), operation.about())?;
-        writeln!(
+        write!(
             f,
-            "  {:<21}{:>8}{:>17}{:>13}",
+            "  {:<24}{:>8}{:>17}{:>13}{:>11}",
             "filter",
             "ns/op",
             "min..max",
-            format!("vs {REFERENCE}")
+            format!("vs {REFERENCE}"),
+            "vs plain",
         )?;
+        if operation.is_zipf() {
+            write!(f, "{:>8}{:>16}", "wrong", "bits/key added")?;
+        }
+        writeln!(f)?;
         for row in self
             .rows
             .iter()
             .filter(|row| row.operation == operation.name())
         {
             let spread = row.min_ns.zip(row.max_ns);
-            writeln!(
+            write!(
                 f,
-                "  {:<21}{:>8}{:>17}{:>13}",
+                "  {:<24}{:>8}{:>17}{:>13}{:>11}",
                 row.filter,
                 or_dash(row.ns_per_op.map(|ns| format!("{ns:.1}"))),
                 or_dash(spread.map(|(min, max)| format!("{min:.1}..{max:.1}"))),
                 or_dash(row.speed_vs_qfilter.map(|speed| format!("{speed:.2}x"))),
+                or_dash(row.speed_vs_plain.map(|speed| format!("{speed:.2}x"))),
             )?;
+            if operation.is_zipf() {
+                write!(
+                    f,
+                    "{:>8}{:>16}",
+                    or_dash(row.false_positives.map(|wrong| wrong.to_string())),
+                    or_dash(row.bits_per_item_added.map(|bits| format!("{bits:.6}"))),
+                )?;
+            }
+            writeln!(f)?;
         }
         Ok(())
     }
 
     /// Space and error are those of the filled filter, whichever query measured them.
     fn space(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(query) = self.operations.iter().find(|op| op.is_query()) else {
+        let mut queries = self.operations.iter().filter(|op| op.is_query());
+        let Some(query) = queries.find(|op| !op.is_zipf()) else {
             return Ok(());
         };
         writeln!(f, "\nspace and error of the filled filter")?;
         writeln!(
             f,
-            "  {:<21}{:>9}{:>10}   hash and remarks",
+            "  {:<24}{:>9}{:>10}   hash and remarks",
             "filter", "bits/key", "FPR"
         )?;
         for row in self.rows.iter().filter(|row| row.operation == query.name()) {
             writeln!(
                 f,
-                "  {:<21}{:>9}{:>10}   {}",
+                "  {:<24}{:>9}{:>10}   {}",
                 row.filter,
                 or_dash(row.bits_per_item.map(|bits| format!("{bits:.2}"))),
                 or_dash(row.fpr.map(|fpr| format!("{fpr:.6}"))),

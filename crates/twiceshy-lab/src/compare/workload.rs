@@ -2,8 +2,8 @@
 //!
 //! Keys come from a counter through SplitMix64's finaliser, a bijection of 64-bit
 //! words: `key(i)` looks random, no two are equal, and no array of them is needed.
-//! Members have the numbers `0..members`, strangers those from 2⁴⁰ on, so a stranger
-//! is never a member.
+//! Members have the numbers `0..members`, strangers those from 2⁴⁰ on, and the strangers
+//! of some popularity those from 2⁴¹ on, so a stranger is never a member.
 //!
 //! [`time`] makes the keys in chunks that fit into the L1 cache and stops the clock
 //! meanwhile. The filter under test so sees its keys come from a warm array, as a
@@ -16,13 +16,22 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 /// Keys per chunk: 16 KiB, at most half an L1 data cache.
-const CHUNK: usize = 2048;
+pub(super) const CHUNK: usize = 2048;
 
 /// Queries per round and kind: 2²¹ at the usual sizes, fewer on tiny filters.
 const MAX_QUERIES: u64 = 1 << 21;
 
+/// Queries of a pass by Zipf's law: 10⁷ at the usual sizes, fewer on tiny filters.
+const MAX_DRAWS: u64 = 10_000_000;
+
+/// False positives to fix per round at most.
+const MAX_ADAPTATIONS: u64 = 20_000;
+
 /// The number of the first key that is no member.
 const FIRST_STRANGER: u64 = 1 << 40;
+
+/// The number of the first key that is asked for by Zipf's law; no member either.
+const FIRST_RANKED: u64 = 1 << 41;
 
 /// One size and load, and the key streams that go with it.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +40,9 @@ pub(crate) struct Workload {
     pub(crate) log2_slots: u32,
     /// The share of the slots that is filled.
     pub(crate) load: f64,
+    /// The share of the members that has adapted before the last points of the fill, in
+    /// filters that can.
+    pub(crate) adapted: f64,
     /// Chooses the keys, and the filters' own seeds where they take one.
     pub(crate) seed: u64,
 }
@@ -71,6 +83,22 @@ impl Workload {
         self.members() / 16
     }
 
+    /// Members that have adapted before the last points of the fill.
+    pub(crate) fn adapted_members(&self) -> u64 {
+        (self.adapted * self.members() as f64) as u64
+    }
+
+    /// False positives that are fixed, if there are as many: no more than make the
+    /// filter fuller by one point of load.
+    pub(crate) fn adaptations(&self) -> u64 {
+        MAX_ADAPTATIONS.min(self.slots() / 100)
+    }
+
+    /// Draws of one pass by Zipf's law.
+    pub(crate) fn draws(&self) -> u64 {
+        MAX_DRAWS.min(8 * self.members())
+    }
+
     /// The `i`-th member, in order of insertion.
     pub(crate) fn member(&self, i: u64) -> u64 {
         debug_assert!(i < self.members());
@@ -80,6 +108,11 @@ impl Workload {
     /// The `i`-th key that is no member.
     pub(crate) fn stranger(&self, i: u64) -> u64 {
         self.key(FIRST_STRANGER + i)
+    }
+
+    /// The key, no member, that is the `rank`-th in popularity.
+    pub(crate) fn ranked(&self, rank: u32) -> u64 {
+        self.key(FIRST_RANKED + u64::from(rank))
     }
 
     /// The `i`-th of a stream of members drawn at random, with replacement.
@@ -107,7 +140,7 @@ impl Workload {
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-fn mix(word: u64) -> u64 {
+pub(super) fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ (word >> 31)
@@ -139,20 +172,22 @@ impl Timing {
     }
 }
 
-/// Times `operation` on the keys of the given numbers, chunk by chunk.
-pub(crate) fn time(
+/// Times `operation` on the keys of the given numbers, or whatever it takes instead of
+/// keys, chunk by chunk.
+pub(crate) fn time<K>(
     numbers: Range<u64>,
-    key: impl Fn(u64) -> u64,
-    mut operation: impl FnMut(&[u64]) -> Result<u64>,
+    key: impl Fn(u64) -> K,
+    mut operation: impl FnMut(&[K]) -> Result<u64>,
 ) -> Result<Timing> {
+    let size = CHUNK * size_of::<u64>() / size_of::<K>();
     let mut timing = Timing {
         elapsed: Duration::ZERO,
         keys: numbers.end - numbers.start,
         count: 0,
     };
-    let mut chunk = Vec::with_capacity(CHUNK);
-    for first in numbers.clone().step_by(CHUNK) {
-        let last = numbers.end.min(first + CHUNK as u64);
+    let mut chunk = Vec::with_capacity(size);
+    for first in numbers.clone().step_by(size) {
+        let last = numbers.end.min(first + size as u64);
         chunk.clear();
         chunk.extend((first..last).map(&key));
         let start = Instant::now();
@@ -172,6 +207,7 @@ mod tests {
     const WORKLOAD: Workload = Workload {
         log2_slots: 12,
         load: 0.9,
+        adapted: 0.0,
         seed: 7,
     };
 
@@ -184,6 +220,7 @@ mod tests {
         for i in 0..WORKLOAD.queries() {
             assert!(members.contains(&WORKLOAD.random_member(i)));
             assert!(!members.contains(&WORKLOAD.stranger(i)));
+            assert!(!members.contains(&WORKLOAD.ranked(i as u32)));
         }
     }
 

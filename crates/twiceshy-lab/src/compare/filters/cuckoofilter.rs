@@ -9,12 +9,14 @@ use anyhow::Result;
 use cuckoofilter::CuckooFilter;
 
 use super::{Contender, Entry};
+use crate::compare::operation::Operation;
 use crate::compare::workload::Workload;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "cuckoofilter",
     note: "SipHash-1-3; 8-bit fingerprints only",
-    lacks: &[],
+    lacks: &[Operation::Adapt, Operation::Zipf, Operation::ZipfAgain],
+    learns: None,
     build,
 };
 

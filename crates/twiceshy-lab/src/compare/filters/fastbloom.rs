@@ -10,7 +10,13 @@ use crate::compare::workload::Workload;
 pub(super) const ENTRY: Entry = Entry {
     name: "fastbloom",
     note: "SipHash-1-3; a Bloom filter can't remove",
-    lacks: &[Operation::Remove],
+    lacks: &[
+        Operation::Adapt,
+        Operation::Zipf,
+        Operation::ZipfAgain,
+        Operation::Remove,
+    ],
+    learns: None,
     build,
 };
 

@@ -3,6 +3,7 @@
 //! To add one: a file that implements [`Contender`] and names itself in an
 //! [`Entry`], and that entry in [`ALL`].
 
+mod adaptive;
 mod cuckoofilter;
 mod fastbloom;
 mod qfilter;
@@ -10,9 +11,12 @@ mod twiceshy;
 mod xorf;
 
 use std::hint::black_box;
+use std::rc::Rc;
 
+use ::twiceshy::quotient::Minirun;
 use anyhow::Result;
 
+use super::members::{Members, Mistake};
 use super::operation::Operation;
 use super::workload::Workload;
 
@@ -27,6 +31,8 @@ pub(crate) const REFERENCE: &str = "qfilter";
 pub(crate) const ALL: &[Entry] = &[
     self::twiceshy::XXH3,
     self::twiceshy::SIP,
+    self::adaptive::XXH3,
+    self::adaptive::SIP,
     self::qfilter::ENTRY,
     self::fastbloom::ENTRY,
     self::cuckoofilter::ENTRY,
@@ -42,6 +48,8 @@ pub(crate) struct Entry {
     pub(crate) note: &'static str,
     /// What it can't do.
     pub(crate) lacks: &'static [Operation],
+    /// How it learns from its mistakes, if it does.
+    pub(crate) learns: Option<Learns>,
     /// Makes an empty one.
     pub(crate) build: fn(&Workload) -> Result<Box<dyn Contender>>,
 }
@@ -51,6 +59,14 @@ impl Entry {
     pub(crate) fn can(&self, operation: Operation) -> bool {
         !self.lacks.contains(&operation)
     }
+}
+
+/// What goes with a filter that learns.
+pub(crate) struct Learns {
+    /// The filter that is the same but for that.
+    pub(crate) plain: &'static str,
+    /// Lists the members as it needs them.
+    pub(crate) members: fn(&Workload) -> Result<Members>,
 }
 
 /// A filter under test.
@@ -81,6 +97,17 @@ pub(crate) trait Contender {
     /// The memory of the filter's table.
     fn bytes(&self) -> u64;
 
+    /// The same filter, if it learns.
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        None
+    }
+
+    /// Asks for keys that are no members, and learns from every mistake if the filter can;
+    /// how many were there?
+    fn ask_strangers(&mut self, keys: &[u64]) -> Result<u64> {
+        Ok(self.contains_all(keys))
+    }
+
     /// Adds all keys; how many?
     fn insert_all(&mut self, keys: &[u64]) -> Result<u64> {
         for &key in black_box(keys) {
@@ -104,6 +131,24 @@ pub(crate) trait Contender {
             .map(|&key| u64::from(self.remove(key)));
         black_box(removed.sum())
     }
+}
+
+/// A filter that can be told of its mistakes.
+pub(crate) trait Learner: Contender {
+    /// From now on it can look up who its members are.
+    fn meet(&mut self, members: Rc<Members>);
+
+    /// Adds those of the keys to `found` that may be members, each with its minirun.
+    fn positives(&self, keys: &[u64], found: &mut Vec<(Minirun, u64)>);
+
+    /// Fixes all mistakes; how many fingerprints were extended?
+    fn adapt_all(&mut self, mistakes: &[Mistake]) -> Result<u64>;
+
+    /// Slots that hold something.
+    fn used_slots(&self) -> u64;
+
+    /// A copy.
+    fn fork(&self) -> Result<Box<dyn Contender>>;
 }
 
 /// The entry of that name.

@@ -11,12 +11,14 @@ use anyhow::{Result, ensure};
 use qfilter::Filter;
 
 use super::{Contender, Entry, REFERENCE, REMAINDER_BITS};
+use crate::compare::operation::Operation;
 use crate::compare::workload::Workload;
 
 pub(super) const ENTRY: Entry = Entry {
     name: REFERENCE,
     note: "foldhash; same slots and remainder bits as ours",
-    lacks: &[],
+    lacks: &[Operation::Adapt],
+    learns: None,
     build,
 };
 

@@ -5,19 +5,22 @@ use twiceshy::hash::{Seed, Sip13, StreamHash, Xxh3};
 use twiceshy::{QuotientFilter, Removed};
 
 use super::{Contender, Entry, REMAINDER_BITS};
+use crate::compare::operation::Operation;
 use crate::compare::workload::Workload;
 
 pub(super) const XXH3: Entry = Entry {
     name: "twiceshy-plain/xxh3",
     note: "XXH3, for keys that no attacker chooses",
-    lacks: &[],
+    lacks: &[Operation::Adapt],
+    learns: None,
     build: plain::<Xxh3>,
 };
 
 pub(super) const SIP: Entry = Entry {
     name: "twiceshy-plain/sip",
     note: "SipHash-1-3, the default",
-    lacks: &[],
+    lacks: &[Operation::Adapt],
+    learns: None,
     build: plain::<Sip13>,
 };
 

@@ -15,6 +15,7 @@ pub(super) const FUSE8: Entry = Entry {
     name: "xorf-fuse8",
     note: NOTE,
     lacks: LACKS,
+    learns: None,
     build: gathering::<BinaryFuse8>,
 };
 
@@ -22,11 +23,18 @@ pub(super) const FUSE16: Entry = Entry {
     name: "xorf-fuse16",
     note: NOTE,
     lacks: LACKS,
+    learns: None,
     build: gathering::<BinaryFuse16>,
 };
 
 const NOTE: &str = "mixes keys, does not hash; static: insert builds it";
-const LACKS: &[Operation] = &[Operation::Insert8590, Operation::Remove];
+const LACKS: &[Operation] = &[
+    Operation::Insert8590,
+    Operation::Adapt,
+    Operation::Zipf,
+    Operation::ZipfAgain,
+    Operation::Remove,
+];
 
 /// What the two widths have in common; the crate has no trait for it.
 trait Fuse: Filter<u64> + Sized + 'static {

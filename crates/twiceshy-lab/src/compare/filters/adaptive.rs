@@ -1,0 +1,167 @@
+//! Ours: the adaptive quotient filter, with the fast and with the default hash.
+//!
+//! The filter itself needs no keys until it is told of a mistake, or is to remove one of
+//! two members with the same fingerprint: [`Members`] has them.
+
+use std::collections::HashSet;
+use std::hint::black_box;
+use std::rc::Rc;
+
+use anyhow::{Context, Result};
+use twiceshy::adaptive::Leave;
+use twiceshy::hash::{Seed, Sip13, StreamHash, Xxh3};
+use twiceshy::quotient::Minirun;
+use twiceshy::{AdaptiveFilter, Error, Removed};
+
+use super::{Contender, Entry, Learner, Learns, REMAINDER_BITS, twiceshy as plain};
+use crate::compare::members::{Members, Mistake};
+use crate::compare::workload::Workload;
+
+pub(super) const XXH3: Entry = Entry {
+    name: "twiceshy-adaptive/xxh3",
+    note: "XXH3, for keys that no attacker chooses",
+    lacks: &[],
+    learns: Some(Learns {
+        plain: plain::XXH3.name,
+        members: Members::new::<Xxh3>,
+    }),
+    build: build::<Xxh3>,
+};
+
+pub(super) const SIP: Entry = Entry {
+    name: "twiceshy-adaptive/sip",
+    note: "SipHash-1-3, the default",
+    lacks: &[],
+    learns: Some(Learns {
+        plain: plain::SIP.name,
+        members: Members::new::<Sip13>,
+    }),
+    build: build::<Sip13>,
+};
+
+struct Adaptive<H: StreamHash> {
+    filter: AdaptiveFilter<H>,
+    members: Option<Rc<Members>>,
+    /// Removed with the help of the other keys of their minirun. Those that were removed
+    /// without were alone in theirs, so nobody asks for them again.
+    removed: HashSet<u64>,
+}
+
+fn build<H: StreamHash>(workload: &Workload) -> Result<Box<dyn Contender>> {
+    let filter = AdaptiveFilter::builder()
+        .slots(workload.slots())
+        .remainder_bits(REMAINDER_BITS)
+        .hash::<H>()
+        .seed(Seed::from_u64(workload.seed))
+        .build()?;
+    Ok(Box::new(Adaptive {
+        filter,
+        members: None,
+        removed: HashSet::new(),
+    }))
+}
+
+impl<H: StreamHash> Adaptive<H> {
+    fn members(&self) -> Result<&Members> {
+        self.members.as_deref().context("the keys are not known")
+    }
+
+    #[cold]
+    fn fix(&mut self, query: u64) -> Result<()> {
+        let mistake = self.members()?.mistake(query, self.filter.len());
+        let Mistake {
+            query,
+            minirun,
+            keys,
+        } = &mistake;
+        self.filter.adapt(query, *minirun, keys)?;
+        Ok(())
+    }
+
+    #[cold]
+    fn remove_among(&mut self, key: u64, minirun: Minirun) -> Result<()> {
+        let members = self.members()?;
+        let keys = members.keys(minirun, u64::MAX);
+        let left = keys.filter(|key| !self.removed.contains(key));
+        let left: Vec<_> = left.map(|key| members.hash(key)).collect();
+        let hashed = self.filter.hash(&key).into_owned();
+        self.filter.remove(&hashed, &left, Leave::Nothing)?;
+        self.removed.insert(key);
+        Ok(())
+    }
+}
+
+impl<H: StreamHash> Contender for Adaptive<H> {
+    fn insert(&mut self, key: u64) -> Result<()> {
+        self.filter.insert(&key)?;
+        Ok(())
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.filter.contains(&key)
+    }
+
+    fn remove(&mut self, key: u64) -> bool {
+        match self.filter.remove_known_member(&key) {
+            Err(Error::NeedsKeys { minirun }) => self.remove_among(key, minirun).is_ok(),
+            removed => removed == Ok(Removed::One),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.filter.stats().bytes
+    }
+
+    fn learner(&mut self) -> Option<&mut dyn Learner> {
+        Some(self)
+    }
+
+    fn ask_strangers(&mut self, keys: &[u64]) -> Result<u64> {
+        let mut wrong = 0;
+        for &key in black_box(keys) {
+            if self.filter.contains(&key) {
+                wrong += 1;
+                self.fix(key)?;
+            }
+        }
+        Ok(black_box(wrong))
+    }
+}
+
+impl<H: StreamHash> Learner for Adaptive<H> {
+    fn meet(&mut self, members: Rc<Members>) {
+        self.members = Some(members);
+    }
+
+    fn positives(&self, keys: &[u64], found: &mut Vec<(Minirun, u64)>) {
+        for &key in keys {
+            found.extend(self.filter.lookup(&key).map(|minirun| (minirun, key)));
+        }
+    }
+
+    fn adapt_all(&mut self, mistakes: &[Mistake]) -> Result<u64> {
+        let mut extended = 0;
+        for mistake in black_box(mistakes) {
+            let Mistake {
+                query,
+                minirun,
+                keys,
+            } = mistake;
+            extended += self.filter.adapt(query, *minirun, keys)?.extended;
+        }
+        Ok(black_box(extended))
+    }
+
+    fn used_slots(&self) -> u64 {
+        // Exact: both numbers are far below 2⁵³.
+        (self.filter.load() * self.filter.geometry().slots() as f64).round() as u64
+    }
+
+    fn fork(&self) -> Result<Box<dyn Contender>> {
+        Ok(Box::new(Adaptive {
+            filter: self.filter.try_clone()?,
+            members: self.members.clone(),
+            removed: self.removed.clone(),
+        }))
+    }
+}

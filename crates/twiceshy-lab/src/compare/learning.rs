@@ -1,0 +1,209 @@
+//! The steps in which a filter may learn from its mistakes.
+//!
+//! They work on copies: what a filter learns in one step is not known in the next.
+//!
+//! By Zipf's law one key makes up two queries in five, so much depends on where that key
+//! falls: compare the times only of filters with the same hash, which agree on it, or
+//! over several seeds.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use anyhow::{Context, Result, ensure};
+
+use super::filters::{Contender, Learner, REMAINDER_BITS};
+use super::measure::{Record, Sample, Setting};
+use super::members::Members;
+use super::operation::Operation;
+use super::workload::{CHUNK, Workload, time};
+
+/// Bits of a slot: the remainder, three bits of metadata, and its share of the 16-bit
+/// offset of a block of 64.
+const SLOT_BITS: f64 = REMAINDER_BITS as f64 + 3.25;
+
+/// Strangers that nobody else asks for.
+const STRANGERS_BEFORE: u64 = 1 << 32;
+const STRANGERS_ADAPT: u64 = 1 << 33;
+
+/// What helps a filter to learn. It is the same in every round, so it is found once.
+pub(crate) struct Lore {
+    pub(crate) members: Rc<Members>,
+    /// Queries to adapt to while the filter is filled.
+    before: OnceCell<Vec<u64>>,
+    /// Queries to adapt to on the clock.
+    mistakes: OnceCell<Vec<u64>>,
+}
+
+impl Lore {
+    pub(crate) fn new(members: Members) -> Self {
+        Lore {
+            members: Rc::new(members),
+            before: OnceCell::new(),
+            mistakes: OnceCell::new(),
+        }
+    }
+}
+
+fn learner(filter: &mut dyn Contender) -> Result<&mut dyn Learner> {
+    filter.learner().context("the filter can't adapt")
+}
+
+/// Up to `wanted` queries that are wrongly answered "maybe", of as many miniruns: fixing
+/// one leaves the others to be fixed.
+pub(crate) fn find_mistakes(
+    filter: &dyn Learner,
+    workload: &Workload,
+    first: u64,
+    wanted: u64,
+) -> Vec<u64> {
+    // Four times as many as it should take.
+    let tries = (wanted << (REMAINDER_BITS + 2)) as f64 / workload.load;
+    let (mut mistakes, mut miniruns) = (Vec::new(), HashSet::new());
+    let mut found = Vec::new();
+    for first in (first..first + tries as u64).step_by(CHUNK) {
+        let chunk = first..first + CHUNK as u64;
+        let keys: Vec<u64> = chunk.map(|i| workload.stranger(i)).collect();
+        filter.positives(&keys, &mut found);
+        for (minirun, key) in found.drain(..) {
+            if (mistakes.len() as u64) < wanted && miniruns.insert(minirun) {
+                mistakes.push(key);
+            }
+        }
+        if mistakes.len() as u64 == wanted {
+            break;
+        }
+    }
+    mistakes
+}
+
+/// The queries of [`Operation::Adapt`].
+pub(crate) fn mistakes_to_fix(filter: &dyn Learner, workload: &Workload) -> Vec<u64> {
+    find_mistakes(filter, workload, STRANGERS_ADAPT, workload.adaptations())
+}
+
+/// Adapts the wanted share of the members, off the clock, while the first `among` of them
+/// are in the filter.
+pub(crate) fn adapt_before(
+    filter: &mut dyn Learner,
+    workload: &Workload,
+    lore: &Lore,
+    among: u64,
+) -> Result<()> {
+    let wanted = workload.adapted_members();
+    let queries = lore
+        .before
+        .get_or_init(|| find_mistakes(filter, workload, STRANGERS_BEFORE, wanted));
+    ensure!(
+        queries.len() as u64 == wanted,
+        "only {} of {wanted} false positives to adapt to were found",
+        queries.len()
+    );
+    for &query in queries {
+        filter.adapt_all(&[lore.members.mistake(query, among)])?;
+    }
+    Ok(())
+}
+
+pub(super) fn adapt(
+    filter: &mut dyn Contender,
+    setting: &Setting,
+    record: &mut Record,
+) -> Result<()> {
+    let workload = &setting.workload;
+    let mut copy = learner(filter)?.fork()?;
+    let copy = learner(copy.as_mut())?;
+    let lore = record.lore.as_ref().context("the keys are not known")?;
+    let queries = lore
+        .mistakes
+        .get_or_init(|| mistakes_to_fix(copy, workload));
+    ensure!(!queries.is_empty(), "no false positive was found");
+
+    let mistake = |i: u64| {
+        let query = queries[i as usize];
+        lore.members.mistake(query, workload.members())
+    };
+    let count = queries.len() as u64;
+    let fixed = time(0..count, mistake, |mistakes| copy.adapt_all(mistakes))?;
+    ensure!(
+        fixed.count >= count,
+        "only {} fingerprints were extended for {count} false positives",
+        fixed.count
+    );
+
+    ensure!(
+        copy.contains_all(queries) == 0,
+        "a false positive was repeated"
+    );
+    for &query in queries {
+        let minirun = lore.members.minirun(query);
+        let mut keys = lore.members.keys(minirun, workload.members());
+        ensure!(keys.all(|key| copy.contains(key)), "a member was lost");
+    }
+    let hit = |i| workload.random_member(i);
+    let hits = time(0..workload.warm_up(), hit, |keys| {
+        Ok(copy.contains_all(keys))
+    })?;
+    ensure!(hits.count == workload.warm_up(), "a member was lost");
+
+    record.add(Operation::Adapt, Sample::new(fixed.ns_per_op()));
+    Ok(())
+}
+
+pub(super) fn zipf(
+    filter: &mut dyn Contender,
+    setting: &Setting,
+    record: &mut Record,
+) -> Result<()> {
+    let (workload, stream) = (&setting.workload, setting.stream());
+    let mut copy = match filter.learner() {
+        Some(learner) => Some(learner.fork()?),
+        None => None,
+    };
+    let learns = copy.is_some();
+    let filter = match &mut copy {
+        Some(copy) => copy.as_mut(),
+        None => filter,
+    };
+
+    // Warms up, too.
+    let distinct = time(
+        0..stream.distinct.len() as u64,
+        |i| workload.ranked(stream.distinct[i as usize]),
+        |keys| Ok(filter.contains_all(keys)),
+    )?;
+    let mut pass = || -> Result<Sample> {
+        let before = filter.learner().map(|learner| learner.used_slots());
+        let asked = time(
+            0..workload.draws(),
+            |i| workload.ranked(stream.rank(i)),
+            |keys| filter.ask_strangers(keys),
+        )?;
+        let after = filter.learner().map(|learner| learner.used_slots());
+        let added = before.zip(after).map(|(before, after)| after - before);
+        Ok(Sample {
+            false_positives: Some(asked.count),
+            bits_added: added.map(|slots| slots as f64 * SLOT_BITS),
+            ..Sample::new(asked.ns_per_op())
+        })
+    };
+    let (first, again) = (pass()?, pass()?);
+    if learns {
+        ensure!(
+            first.false_positives <= Some(distinct.count),
+            "more mistakes than there are queries to make them on"
+        );
+        ensure!(
+            again.false_positives == Some(0),
+            "{:?} mistakes were repeated",
+            again.false_positives
+        );
+    }
+    let first = Sample {
+        distinct_false_positives: Some(distinct.count),
+        ..first
+    };
+    record.add(Operation::Zipf, first);
+    record.add(Operation::ZipfAgain, again);
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Who the members of a minirun are: the reverse map of the measurements.
+//!
+//! Members never change, so a list in buckets does what a database would: 8 bytes a
+//! member, and a look into it touches few cache lines. A bucket has the members of 16
+//! neighbouring slots; an entry has 32 bits of the member's hash, those behind the number
+//! of its bucket, and the member's own number.
+
+use anyhow::Result;
+use twiceshy::hash::{Hashed, Seed, StreamHash, first_word};
+use twiceshy::quotient::{Geometry, Minirun};
+
+use super::filters::REMAINDER_BITS;
+use super::workload::Workload;
+
+/// log₂ of the slots of a bucket.
+const BUCKET_BITS: u32 = 4;
+
+/// All members by minirun, for one hash function.
+pub(crate) struct Members {
+    workload: Workload,
+    seed: Seed,
+    hash: fn(&Seed, u64) -> Hashed<'static>,
+    geometry: Geometry,
+    /// Where each bucket begins, and where the last one ends.
+    starts: Vec<u32>,
+    entries: Vec<u64>,
+}
+
+/// A false positive, and what it takes to fix it.
+pub(crate) struct Mistake {
+    pub(crate) query: Hashed<'static>,
+    pub(crate) minirun: Minirun,
+    /// All members of the minirun.
+    pub(crate) keys: Vec<Hashed<'static>>,
+}
+
+impl Members {
+    /// Lists the members of the filled filter.
+    pub(crate) fn new<H: StreamHash>(workload: &Workload) -> Result<Self> {
+        let seed = Seed::from_u64(workload.seed);
+        let keyed = H::keyed(&seed);
+        let bits = workload.log2_slots - BUCKET_BITS;
+        let hashes = || {
+            let hash = |i| first_word::<H, u64>(&keyed, &workload.member(i));
+            (0..workload.members()).map(move |i| (i, hash(i)))
+        };
+        // Each bucket's size, one place late; added up, where it begins.
+        let mut starts = vec![0_u32; (1 << bits) + 1];
+        for (_, h0) in hashes() {
+            starts[(h0 >> (64 - bits)) as usize + 1] += 1;
+        }
+        for bucket in 1..starts.len() {
+            starts[bucket] += starts[bucket - 1];
+        }
+        let mut ends = starts.clone();
+        let mut entries = vec![0; usize::try_from(workload.members())?];
+        for (number, h0) in hashes() {
+            let end = &mut ends[(h0 >> (64 - bits)) as usize];
+            entries[*end as usize] = (h0 << bits) >> 32 << 32 | number;
+            *end += 1;
+        }
+        Ok(Members {
+            workload: *workload,
+            seed,
+            hash: |seed, key| Hashed::new::<H, u64>(seed, &key).into_owned(),
+            geometry: Geometry::new(workload.slots(), REMAINDER_BITS)?,
+            starts,
+            entries,
+        })
+    }
+
+    /// The keys of a minirun, of the first `among` members.
+    pub(crate) fn keys(&self, minirun: Minirun, among: u64) -> impl Iterator<Item = u64> {
+        let bits = BUCKET_BITS + REMAINDER_BITS;
+        let bucket = (minirun.id() >> bits) as usize;
+        let in_bucket = minirun.id() & ((1 << bits) - 1);
+        self.entries[self.starts[bucket] as usize..self.starts[bucket + 1] as usize]
+            .iter()
+            .filter(move |&entry| entry >> (64 - bits) == in_bucket)
+            .map(|entry| entry & u64::from(u32::MAX))
+            .filter(move |&number| number < among)
+            .map(|number| self.workload.member(number))
+    }
+
+    /// Hashes a key as the filter does.
+    pub(crate) fn hash(&self, key: u64) -> Hashed<'static> {
+        (self.hash)(&self.seed, key)
+    }
+
+    /// The minirun of a key.
+    pub(crate) fn minirun(&self, key: u64) -> Minirun {
+        Minirun::from_id(self.geometry.id(self.hash(key).h0()))
+    }
+
+    /// All that it takes to fix the wrong answer to `query`, while the first `among`
+    /// members are in the filter.
+    pub(crate) fn mistake(&self, query: u64, among: u64) -> Mistake {
+        let minirun = self.minirun(query);
+        let keys = self.keys(minirun, among).map(|key| self.hash(key));
+        Mistake {
+            query: self.hash(query),
+            minirun,
+            keys: keys.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use twiceshy::hash::Sip13;
+
+    use super::*;
+
+    #[test]
+    fn every_minirun_has_its_members() {
+        for log2_slots in [8, 13] {
+            let workload = Workload {
+                log2_slots,
+                load: 0.9,
+                adapted: 0.0,
+                seed: 5,
+            };
+            let members = Members::new::<Sip13>(&workload).unwrap();
+            let among = workload.members() - 10;
+            let mut miniruns: BTreeMap<Minirun, Vec<u64>> = BTreeMap::new();
+            for key in (0..among).map(|i| workload.member(i)) {
+                miniruns.entry(members.minirun(key)).or_default().push(key);
+            }
+            for (&minirun, keys) in &miniruns {
+                assert!(members.keys(minirun, among).eq(keys.iter().copied()));
+            }
+            let late = members.minirun(workload.member(among));
+            assert_eq!(
+                members.keys(late, among).count() + 1,
+                members.keys(late, among + 1).count()
+            );
+        }
+    }
+}
