@@ -129,7 +129,7 @@ impl<H: StreamHash> QuotientFilter<H> {
         self.contains_h0(key.h0())
     }
 
-    #[inline]
+    #[inline(always)]
     fn contains_h0(&self, h0: u64) -> bool {
         let core = &self.core;
         core.table.cpu().run(Contains { core, h0 })
@@ -139,7 +139,7 @@ impl<H: StreamHash> QuotientFilter<H> {
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is left; nothing has changed then.
-    #[inline]
+    #[inline(always)]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
         self.insert_h0(first_word::<H, K>(&self.keyed, key))
     }
@@ -153,7 +153,7 @@ impl<H: StreamHash> QuotientFilter<H> {
         self.insert_h0(key.h0())
     }
 
-    #[inline]
+    #[inline(always)]
     fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
         let core = &mut self.core;
         core.table.cpu().run(InsertOne { core, h0 })
@@ -197,7 +197,7 @@ impl<H: StreamHash> QuotientFilter<H> {
     ///
     /// # Errors
     /// None; the `Result` is that of the trait [`Remove`].
-    #[inline]
+    #[inline(always)]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
         Ok(self.remove_h0(first_word::<H, K>(&self.keyed, key)))
     }
@@ -212,7 +212,7 @@ impl<H: StreamHash> QuotientFilter<H> {
         Ok(self.remove_h0(key.h0()))
     }
 
-    #[inline]
+    #[inline(always)]
     fn remove_h0(&mut self, h0: u64) -> Removed {
         let core = &mut self.core;
         core.table.cpu().run(RemoveOne { core, h0 })

@@ -86,6 +86,7 @@ impl Core {
         })
     }
 
+    #[inline(always)]
     fn cpu(&self) -> Cpu {
         self.table.cpu()
     }
@@ -103,7 +104,7 @@ impl Core {
     }
 
     /// Does a fingerprint match a key with this `h0`? `None` if its later words decide.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn answer(&self, h0: u64) -> Option<bool> {
         self.cpu().run(Answer { core: self, h0 })
     }
@@ -273,14 +274,14 @@ impl Core {
     }
 
     /// Adds an unextended fingerprint where no marked slot is in the way.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert_plain(&mut self, h0: u64) -> Option<Result<(), Error>> {
         self.cpu().run(InsertPlain { core: self, h0 })
     }
 
     /// Removes the fingerprint of a minirun that has but this one, where no marked slot is
     /// in the way.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove_plain(&mut self, h0: u64) -> Option<Removed> {
         self.cpu().run(RemovePlain { core: self, h0 })
     }

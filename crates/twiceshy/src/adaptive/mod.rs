@@ -190,7 +190,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     }
 
     /// May `key` be a member? `false` is certain.
-    #[inline]
+    #[inline(always)]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         match self.core.answer(first_word::<H, K>(&self.keyed, key)) {
             Some(found) => found,
@@ -216,7 +216,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     }
 
     /// The minirun that matches `key`, or `None` if `key` is certainly no member.
-    #[inline]
+    #[inline(always)]
     pub fn lookup<K: Key + ?Sized>(&self, key: &K) -> Option<Minirun> {
         let h0 = first_word::<H, K>(&self.keyed, key);
         let found = match self.core.answer(h0) {
@@ -254,7 +254,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// [`Error::Full`] if no slot is left; [`Error::NeedsKeys`] if the minirun exists and
     /// the filter has value bits or the minirun holds a count above one:
     /// [`insert_with`](Self::insert_with) does it then. Nothing has changed.
-    #[inline]
+    #[inline(always)]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
         if self.core.layout.value_bits == 0 {
             let h0 = first_word::<H, K>(&self.keyed, key);
@@ -449,6 +449,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// # Errors
     /// [`Error::NeedsKeys`] where the minirun holds more than one fingerprint;
     /// [`remove`](Self::remove) does it then. Nothing has changed.
+    #[inline(always)]
     pub fn remove_known_member<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
         if self.core.ghosts == 0 {
             let h0 = first_word::<H, K>(&self.keyed, key);

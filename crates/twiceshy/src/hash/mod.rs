@@ -194,7 +194,7 @@ impl fmt::Display for HashKind {
 /// The same as `Hashed::new::<H, K>(seed, key).h0()`, but the key never leaves the
 /// registers where that is possible, and work that only later words need is not done.
 /// `keyed` is `H::keyed(&seed)`.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn first_word<H: StreamHash, K: Key + ?Sized>(keyed: &H::Keyed, key: &K) -> u64 {
     key.with_bytes(|bytes| H::first(keyed, bytes))
