@@ -15,6 +15,7 @@ use std::arch::x86_64::{
 use std::sync::OnceLock;
 
 use super::cpu::{Isa, Operation};
+use super::word::{mask_below, mask_through};
 
 /// Every method is called from [`run`] only, on a machine with all that it enables: that
 /// is the `SAFETY` of every block here.
@@ -65,23 +66,31 @@ impl Isa for Avx2 {
         unsafe { _pdep_u64(1 << rank, word) }
     }
 
-    /// The count of opened less the count of closed at every slot, as prefix sums of 64
-    /// bytes: settled is where it is zero.
+    /// The count of opened less the count of closed at every slot, as prefix sums of bytes:
+    /// settled is where it is zero. Nearly always that is within 32 slots.
     #[inline(always)]
     fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
+        // What closes at a slot counts from the next one on.
+        let closed = closed << 1;
+        let below = mask_below(from & 63);
+        let open = (opened & below).count_ones() as i32 - (closed & below).count_ones() as i32;
+        let (opened, closed) = (opened >> (from & 63), closed >> (from & 63));
         // SAFETY: see `Avx2`.
-        let settled = unsafe {
-            // What closes at a slot counts from the next one on.
-            let closed = closed << 1;
-            let low = prefix_sums(opened as u32, closed as u32);
-            // The sum of the whole lower half, in every byte of the upper one.
-            let total = (opened as u32).count_ones() as i8 - (closed as u32).count_ones() as i8;
-            let high = prefix_sums((opened >> 32) as u32, (closed >> 32) as u32);
-            let high = _mm256_add_epi8(high, _mm256_set1_epi8(total));
-            zeros(low) | zeros(high) << 32
-        };
-        let settled = settled & !0 << from;
-        (settled != 0).then(|| settled.trailing_zeros())
+        let settled = unsafe { sums_equal(opened as u32, closed as u32, -open) };
+        // Behind the block's last slot nothing is.
+        let settled = settled & !0 >> (from & 63);
+        if settled != 0 {
+            return Some(from + settled.trailing_zeros());
+        }
+        let rest = 64_u32.saturating_sub(from + 32);
+        if rest == 0 {
+            return None;
+        }
+        let open = open + (opened as u32).count_ones() as i32 - (closed as u32).count_ones() as i32;
+        // SAFETY: see `Avx2`.
+        let settled = unsafe { sums_equal((opened >> 32) as u32, (closed >> 32) as u32, -open) };
+        let settled = settled & mask_through(rest - 1);
+        (settled != 0).then(|| from + 32 + settled.trailing_zeros())
     }
 
     #[inline(always)]
@@ -95,7 +104,10 @@ impl Isa for Avx2 {
                 _mm_cvtsi32_si128(64 - bits as i32),
             );
             let range = Range::new(low, low + bits, high);
-            let carry = Carry::new(carry, low);
+            let carry = Carry {
+                value: carry,
+                bit: low,
+            };
             // From the highest vector down, so that each reads what is not yet moved. One
             // vector is nearly always enough.
             let mut word = first + (last - first) / 4 * 4;
@@ -105,10 +117,7 @@ impl Isa for Avx2 {
                 let below = _mm256_loadu_si256(at.sub(8).cast());
                 let moved =
                     _mm256_or_si256(_mm256_sll_epi64(here, up), _mm256_srl_epi64(below, over));
-                _mm256_storeu_si256(
-                    at.cast(),
-                    _mm256_or_si256(range.choose(word, moved, here), carry.at(word)),
-                );
+                _mm256_storeu_si256(at.cast(), carry.put(word, range.choose(word, moved, here)));
                 if word == first {
                     break;
                 }
@@ -128,7 +137,10 @@ impl Isa for Avx2 {
                 _mm_cvtsi32_si128(64 - bits as i32),
             );
             let range = Range::new(high, low, high - bits);
-            let carry = Carry::new(carry, high - bits);
+            let carry = Carry {
+                value: carry,
+                bit: high - bits,
+            };
             // From the lowest vector up, so that each reads what is not yet moved. One
             // vector is nearly always enough.
             let mut word = first;
@@ -138,10 +150,7 @@ impl Isa for Avx2 {
                 let above = _mm256_loadu_si256(at.add(8).cast());
                 let moved =
                     _mm256_or_si256(_mm256_srl_epi64(here, down), _mm256_sll_epi64(above, over));
-                _mm256_storeu_si256(
-                    at.cast(),
-                    _mm256_or_si256(range.choose(word, moved, here), carry.at(word)),
-                );
+                _mm256_storeu_si256(at.cast(), carry.put(word, range.choose(word, moved, here)));
                 word += 4;
                 if word > last {
                     break;
@@ -211,34 +220,28 @@ impl Range {
 
 /// The value of a slot, in its place.
 struct Carry {
-    value: __m256i,
-    at: __m256i,
+    value: u64,
+    bit: u32,
 }
 
 impl Carry {
+    /// `words` with the value put where zeros are, in the four words from `word` on: by a
+    /// shift up or down, of which the other, by a negative number, gives zero. A value that
+    /// is known to be zero costs nothing.
     #[inline(always)]
-    unsafe fn new(value: u64, bit: u32) -> Self {
-        // SAFETY: see `Avx2`.
-        unsafe {
-            Carry {
-                value: _mm256_set1_epi64x(value as i64),
-                at: distances(bit),
-            }
+    unsafe fn put(&self, word: u32, words: __m256i) -> __m256i {
+        if self.value == 0 {
+            return words;
         }
-    }
-
-    /// What of it is in the four words from `word` on: a shift up or down, of which the
-    /// other, by a negative number, gives zero.
-    #[inline(always)]
-    unsafe fn at(&self, word: u32) -> __m256i {
         // SAFETY: see `Avx2`.
         unsafe {
-            let up = _mm256_sub_epi64(self.at, _mm256_set1_epi64x(i64::from(word * 64)));
+            let value = _mm256_set1_epi64x(self.value as i64);
+            let start = _mm256_set1_epi64x(i64::from(word * 64));
+            let up = _mm256_sub_epi64(distances(self.bit), start);
             let down = _mm256_sub_epi64(_mm256_setzero_si256(), up);
-            _mm256_or_si256(
-                _mm256_sllv_epi64(self.value, up),
-                _mm256_srlv_epi64(self.value, down),
-            )
+            let placed =
+                _mm256_or_si256(_mm256_sllv_epi64(value, up), _mm256_srlv_epi64(value, down));
+            _mm256_or_si256(words, placed)
         }
     }
 }
@@ -277,12 +280,14 @@ unsafe fn spread(bits: u32) -> __m256i {
     }
 }
 
-/// A bit for each byte that is zero.
+/// A bit for each of 32 places up to which as many bits of `opened` are set as of `closed`,
+/// and `sum` more.
 #[inline(always)]
-unsafe fn zeros(bytes: __m256i) -> u64 {
+unsafe fn sums_equal(opened: u32, closed: u32, sum: i32) -> u64 {
     // SAFETY: see `Avx2`.
     unsafe {
-        let zero = _mm256_cmpeq_epi8(bytes, _mm256_setzero_si256());
-        u64::from(_mm256_movemask_epi8(zero) as u32)
+        let sums = prefix_sums(opened, closed);
+        let equal = _mm256_cmpeq_epi8(sums, _mm256_set1_epi8(sum as i8));
+        u64::from(_mm256_movemask_epi8(equal) as u32)
     }
 }
