@@ -318,7 +318,7 @@ impl Operation for Contains<'_> {
     fn run<I: Isa>(self) -> bool {
         let Contains { core, h0 } = self;
         let fingerprint = core.geometry.fingerprint(h0);
-        match core.table.probe::<I>(fingerprint) {
+        match core.table.probe::<I, Bare>(fingerprint) {
             Some(found) => found,
             None => core.contains_beyond(h0),
         }
@@ -377,7 +377,7 @@ impl Operation for InsertOne<'_> {
             quotient,
             remainder,
         } = core.geometry.fingerprint(h0);
-        match core.table.insert_short::<I>(quotient, remainder, ()) {
+        match core.table.insert_short::<I, Bare>(quotient, remainder, ()) {
             Short::Done(result) => result,
             Short::NotHere => core.insert_beyond(h0),
         }
@@ -417,7 +417,7 @@ impl Operation for RemoveOne<'_> {
     fn run<I: Isa>(self) -> Removed {
         let RemoveOne { core, h0 } = self;
         let fingerprint = core.geometry.fingerprint(h0);
-        match core.table.remove_short::<I, false>(fingerprint) {
+        match core.table.remove_short::<I, Bare, false>(fingerprint) {
             Short::Done(removed) => removed,
             Short::NotHere => core.remove_beyond(h0),
         }

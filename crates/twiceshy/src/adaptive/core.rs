@@ -1,5 +1,6 @@
 //! The filter without its hash function: a table of marked slots, read as miniruns.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::Adapted;
@@ -9,7 +10,8 @@ use crate::builder::Parts;
 use crate::error::Error;
 use crate::hash::Hashed;
 use crate::quotient::{
-    Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Slot, Table, TableOptions, Violation,
+    Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Sidecar, Slot, Table, TableOptions,
+    Unmarked, Violation,
 };
 use crate::traits::Removed;
 
@@ -91,6 +93,13 @@ impl Core {
         self.table.cpu()
     }
 
+    /// Is no slot marked? Every fingerprint has one home slot, so the rest are marked. While
+    /// nothing has adapted the lane needs no look.
+    #[inline(always)]
+    fn is_unmarked(&self) -> bool {
+        self.table.used() == self.live + self.ghosts
+    }
+
     #[inline]
     pub(crate) fn digits<'k>(&self, key: &'k Hashed<'k>) -> Digits<'k> {
         Digits {
@@ -106,7 +115,20 @@ impl Core {
     /// Does a fingerprint match a key with this `h0`? `None` if its later words decide.
     #[inline(always)]
     pub(crate) fn answer(&self, h0: u64) -> Option<bool> {
-        self.cpu().run(Answer { core: self, h0 })
+        let lane = PhantomData::<Marks>;
+        if self.is_unmarked() {
+            let lane = PhantomData::<Unmarked>;
+            return self.cpu().run(Answer {
+                core: self,
+                h0,
+                lane,
+            });
+        }
+        self.cpu().run(Answer {
+            core: self,
+            h0,
+            lane,
+        })
     }
 
     /// Does a live fingerprint match the key?
@@ -276,14 +298,40 @@ impl Core {
     /// Adds an unextended fingerprint where no marked slot is in the way.
     #[inline(always)]
     pub(crate) fn insert_plain(&mut self, h0: u64) -> Option<Result<(), Error>> {
-        self.cpu().run(InsertPlain { core: self, h0 })
+        let lane = PhantomData::<Marks>;
+        if self.is_unmarked() {
+            let lane = PhantomData::<Unmarked>;
+            return self.cpu().run(InsertPlain {
+                core: self,
+                h0,
+                lane,
+            });
+        }
+        self.cpu().run(InsertPlain {
+            core: self,
+            h0,
+            lane,
+        })
     }
 
     /// Removes the fingerprint of a minirun that has but this one, where no marked slot is
     /// in the way.
     #[inline(always)]
     pub(crate) fn remove_plain(&mut self, h0: u64) -> Option<Removed> {
-        self.cpu().run(RemovePlain { core: self, h0 })
+        let lane = PhantomData::<Marks>;
+        if self.is_unmarked() {
+            let lane = PhantomData::<Unmarked>;
+            return self.cpu().run(RemovePlain {
+                core: self,
+                h0,
+                lane,
+            });
+        }
+        self.cpu().run(RemovePlain {
+            core: self,
+            h0,
+            lane,
+        })
     }
 
     /// [`AdaptiveFilter::adapt`](super::AdaptiveFilter::adapt) where the minirun holds one
@@ -357,18 +405,19 @@ impl Core {
     }
 }
 
-struct Answer<'f> {
+struct Answer<'f, L> {
     core: &'f Core,
     h0: u64,
+    lane: PhantomData<L>,
 }
 
-impl Operation for Answer<'_> {
+impl<L: Sidecar> Operation for Answer<'_, L> {
     type Output = Option<bool>;
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Option<bool> {
-        let Answer { core, h0 } = self;
-        match core.table.probe::<I>(core.geometry.fingerprint(h0)) {
+        let Answer { core, h0, .. } = self;
+        match core.table.probe::<I, L>(core.geometry.fingerprint(h0)) {
             None => core.answer_beyond(h0),
             found => found,
         }
@@ -411,28 +460,34 @@ impl Operation for AnswerBeyond<'_> {
             remainder,
         } = geometry.fingerprint(self.h0);
         let run = table.run::<I>(quotient);
-        (!table.has_marks(&run)).then(|| table.run_holds(&run, remainder))
+        let plain = self.core.is_unmarked() || !table.has_marks(&run);
+        plain.then(|| table.run_holds(&run, remainder))
     }
 }
 
-struct InsertPlain<'f> {
+struct InsertPlain<'f, L> {
     core: &'f mut Core,
     h0: u64,
+    lane: PhantomData<L>,
 }
 
-impl Operation for InsertPlain<'_> {
+impl<L: Sidecar> Operation for InsertPlain<'_, L>
+where
+    Mark: Into<L::Item>,
+    L::Item: Into<Mark>,
+{
     type Output = Option<Result<(), Error>>;
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Self::Output {
-        let InsertPlain { core, h0 } = self;
+        let InsertPlain { core, h0, .. } = self;
         let Fingerprint {
             quotient,
             remainder,
         } = core.geometry.fingerprint(h0);
         match core
             .table
-            .insert_short::<I>(quotient, remainder, Mark::Home)
+            .insert_short::<I, L>(quotient, remainder, Mark::Home.into())
         {
             Short::Done(result) => {
                 core.live += u64::from(result.is_ok());
@@ -474,19 +529,23 @@ impl Operation for InsertBeyond<'_> {
     }
 }
 
-struct RemovePlain<'f> {
+struct RemovePlain<'f, L> {
     core: &'f mut Core,
     h0: u64,
+    lane: PhantomData<L>,
 }
 
-impl Operation for RemovePlain<'_> {
+impl<L: Sidecar> Operation for RemovePlain<'_, L>
+where
+    Mark: Into<L::Item>,
+{
     type Output = Option<Removed>;
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Option<Removed> {
-        let RemovePlain { core, h0 } = self;
+        let RemovePlain { core, h0, .. } = self;
         let fingerprint = core.geometry.fingerprint(h0);
-        match core.table.remove_short::<I, true>(fingerprint) {
+        match core.table.remove_short::<I, L, true>(fingerprint) {
             Short::Done(removed) => {
                 core.live -= u64::from(removed == Removed::One);
                 Some(removed)

@@ -236,6 +236,21 @@ pub struct Slot<T> {
     pub item: T,
 }
 
+impl<T> Slot<T> {
+    /// The same slot beside another kind of sidecar.
+    #[inline(always)]
+    pub(super) fn convert<U>(self) -> Slot<U>
+    where
+        T: Into<U>,
+    {
+        Slot {
+            value: self.value,
+            runend: self.runend,
+            item: self.item.into(),
+        }
+    }
+}
+
 /// Reads one slot.
 #[inline(always)]
 pub(super) fn get<S: Sidecar>(block: &RawBlock<'_>, packed: &Packed, slot: u32) -> Slot<S::Item> {

@@ -33,15 +33,16 @@ pub struct Run {
 impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
     /// Does the run of a fingerprint's quotient hold its remainder? `None` if that takes a
     /// longer look: the run has marked slots, leaves its block, or is longer than a window.
+    /// `L` is `S`, or stands for it where nothing is marked.
     #[inline(always)]
-    pub(crate) fn probe<I: Isa>(&self, fingerprint: Fingerprint) -> Option<bool> {
+    pub(crate) fn probe<I: Isa, L: Sidecar>(&self, fingerprint: Fingerprint) -> Option<bool> {
         let (block, i) = split(fingerprint.quotient);
         let block = self.block(block);
         // Where exactly the run is, the header tells; but most likely near its home. Asking
         // for that line now overlaps the two misses.
         block.prefetch_slot(i);
-        let header = Header::read::<S>(&block);
-        let (start, length) = header.probe::<I, S>(i)?;
+        let header = Header::read::<L>(&block);
+        let (start, length) = header.probe::<I, L>(i)?;
         let packed = &self.packed;
         if length > packed.per_window() {
             return None;

@@ -13,6 +13,8 @@ use crate::bits::Isa;
 use crate::error::Error;
 use crate::traits::Removed;
 
+// In both, `L` is `S`, or stands for it in a table where nothing is marked.
+
 /// Did the short way do?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Short<T> {
@@ -26,19 +28,22 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
     /// Adds an unmarked slot with `value` to the run of `quotient`, behind all that are not
     /// above it.
     #[inline(always)]
-    pub(crate) fn insert_short<I: Isa>(
+    pub(crate) fn insert_short<I: Isa, L: Sidecar>(
         &mut self,
         quotient: u64,
         value: u64,
-        item: S::Item,
-    ) -> Short<Result<(), Error>> {
+        item: L::Item,
+    ) -> Short<Result<(), Error>>
+    where
+        L::Item: Into<S::Item>,
+    {
         let (home, i) = split(quotient);
         let mut block = self.block_mut(home);
         let packed = block.packed();
         block.as_ref().prefetch_slot(i);
         block.as_ref().prefetch_next();
-        let header = Header::read::<S>(&block.as_ref());
-        let Some(run) = header.run::<I, S>(i) else {
+        let header = Header::read::<L>(&block.as_ref());
+        let Some(run) = header.run::<I, L>(i) else {
             return Short::NotHere;
         };
         if !run.occupied & (run.end == i) {
@@ -48,7 +53,7 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
                 runend: true,
                 item,
             };
-            block::put::<S>(&mut block, i, slot);
+            block::put::<L>(&mut block, i, slot);
             block::set_occupied(&mut block, i, true);
             self.used += 1;
             return Short::Done(Ok(()));
@@ -67,15 +72,15 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
         };
         // Behind the run is an empty slot if no other quotient up to there has a run.
         let next = if header.any_occupied(i + 1, run.end) {
-            header.first_settled::<I, S, true>(run.end)
+            header.first_settled::<I, L, true>(run.end)
         } else {
             Some(run.end)
         };
         match next {
             // Often there is nothing to move.
-            Some(empty) if empty == at => block::put::<S>(&mut block, at, slot),
+            Some(empty) if empty == at => block::put::<L>(&mut block, at, slot),
             Some(empty) => {
-                let _empty = block::shift_up::<I, S>(&mut block, at, empty, slot);
+                let _empty = block::shift_up::<I, L>(&mut block, at, empty, slot);
             }
             None => {
                 // Find room before anything changes.
@@ -83,8 +88,8 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
                 if empty >= self.slots {
                     return Short::Done(Err(self.full()));
                 }
-                let carry = block::shift_up::<I, S>(&mut self.block_mut(home), at, 63, slot);
-                self.shift_up_from::<I>(home + 1, empty, carry);
+                let carry = block::shift_up::<I, L>(&mut self.block_mut(home), at, 63, slot);
+                self.shift_up_from::<I>(home + 1, empty, carry.convert());
                 block = self.block_mut(home);
             }
         }
@@ -99,17 +104,20 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
     /// Takes a slot with this fingerprint's remainder out of its run. If `ALONE`, only one
     /// that no other slot of the run equals.
     #[inline(always)]
-    pub(crate) fn remove_short<I: Isa, const ALONE: bool>(
+    pub(crate) fn remove_short<I: Isa, L: Sidecar, const ALONE: bool>(
         &mut self,
         fingerprint: Fingerprint,
-    ) -> Short<Removed> {
+    ) -> Short<Removed>
+    where
+        S::Item: Into<L::Item>,
+    {
         let (home, i) = split(fingerprint.quotient);
         let mut block = self.block_mut(home);
         let packed = block.packed();
         block.as_ref().prefetch_slot(i);
         block.as_ref().prefetch_next();
-        let header = Header::read::<S>(&block.as_ref());
-        let Some(run) = header.run::<I, S>(i) else {
+        let header = Header::read::<L>(&block.as_ref());
+        let Some(run) = header.run::<I, L>(i) else {
             return Short::NotHere;
         };
         let (start, length) = (run.start, run.end - run.start);
@@ -132,14 +140,14 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
         let unmoved = if !header.any_occupied(i + 1, end - 1) {
             Some(end)
         } else if end < 64 {
-            header.first_settled::<I, S, false>(end)
+            header.first_settled::<I, L, false>(end)
         } else {
             None
         };
         match unmoved {
             Some(unmoved) => {
                 let _closed =
-                    block::shift_down::<I, S>(&mut block, at, unmoved - 1, Slot::default());
+                    block::shift_down::<I, L>(&mut block, at, unmoved - 1, Slot::default());
             }
             None => {
                 // A slot comes down from the next block, unless nothing moves there.
@@ -147,12 +155,12 @@ impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
                 let unmoved = self.first_unmoved::<I>(next);
                 last = (unmoved - 1) / 64;
                 let carry = if unmoved > next {
-                    self.shift_down_from::<I>(home + 1, unmoved)
+                    self.shift_down_from::<I>(home + 1, unmoved).convert()
                 } else {
                     Slot::default()
                 };
                 block = self.block_mut(home);
-                let _closed = block::shift_down::<I, S>(&mut block, at, 63, carry);
+                let _closed = block::shift_down::<I, L>(&mut block, at, 63, carry);
             }
         }
         // If the run's end went, the slot before it is the end now, or the run is no more.

@@ -47,6 +47,7 @@ pub use find::Run;
 pub use geometry::{Fingerprint, Geometry, Minirun};
 pub(crate) use insert::Short;
 pub use iter::Runs;
+pub(crate) use sidecar::Unmarked;
 pub use sidecar::{Bare, Mark, Marks, Sidecar};
 pub(crate) use table::size;
 pub use table::{Table, TableOptions, spare_slots};

@@ -73,6 +73,50 @@ impl Sidecar for Bare {
     fn shift_down(_: &mut [u8], _: u32, _: u32, (): ()) {}
 }
 
+/// The lane of [`Marks`] in a table where no slot is marked: there, but all zero, so that
+/// nobody needs to look at it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unmarked;
+
+impl Sidecar for Unmarked {
+    type Item = ();
+    const BYTES: usize = Marks::BYTES;
+    const MARKS: bool = false;
+
+    #[inline(always)]
+    fn marked(_: &[u8]) -> u64 {
+        0
+    }
+
+    #[inline(always)]
+    fn is_mark((): ()) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn get(_: &[u8], _: u32) {}
+
+    #[inline(always)]
+    fn shift_up(_: &mut [u8], _: u32, _: u32, (): ()) {}
+
+    #[inline(always)]
+    fn shift_down(_: &mut [u8], _: u32, _: u32, (): ()) {}
+}
+
+/// Where nothing is marked, every slot is a home slot.
+impl From<()> for Mark {
+    fn from((): ()) -> Self {
+        Mark::Home
+    }
+}
+
+/// Where nothing is marked, there is nothing to know.
+impl From<Mark> for () {
+    fn from(mark: Mark) {
+        debug_assert_eq!(mark, Mark::Home);
+    }
+}
+
 /// Is a slot the start of a fingerprint, or does it continue the one before it?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {

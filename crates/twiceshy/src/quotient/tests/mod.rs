@@ -79,7 +79,7 @@ impl<S: Sidecar> Operation for Ask<'_, S> {
     #[inline(always)]
     fn run<I: Isa>(self) -> bool {
         self.table
-            .probe::<I>(self.fingerprint)
+            .probe::<I, S>(self.fingerprint)
             .unwrap_or(self.answer)
     }
 }
@@ -92,7 +92,7 @@ impl<S: Made> Operation for InsertShort<'_, S> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Self::Output {
-        self.0.insert_short::<I>(self.1, self.2, self.3)
+        self.0.insert_short::<I, S>(self.1, self.2, self.3)
     }
 }
 
@@ -103,7 +103,7 @@ impl<S: Made> Operation for RemoveShort<'_, S> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Self::Output {
-        self.0.remove_short::<I, false>(self.1)
+        self.0.remove_short::<I, S, false>(self.1)
     }
 }
 
