@@ -93,11 +93,12 @@ impl Core {
         self.table.cpu()
     }
 
-    /// Is no slot marked? Every fingerprint has one home slot, so the rest are marked. While
-    /// nothing has adapted the lane needs no look.
+    /// Is no slot marked? Every fingerprint has one home slot, a ghost a marked one as well;
+    /// what is used beyond the live ones is marked, or a ghost's. While nothing has adapted
+    /// the lane needs no look.
     #[inline(always)]
     fn is_unmarked(&self) -> bool {
-        self.table.used() == self.live + self.ghosts
+        self.table.used() == self.live
     }
 
     #[inline]
