@@ -17,6 +17,8 @@
 //! | [`hashes`] | hashes that hurt: all in one run, in one cluster, at block edges, … |
 //! | [`oracle`] | the sorted multiset of fingerprints |
 //! | [`conformance`] | the suite itself, and [`Subject`], what it needs to know of a filter |
+//! | [`adaptive`] | the oracle of the adaptive filter, whose answers change with what it learns |
+//! | [`fuzz`] | the bodies of the fuzz targets |
 //!
 //! # Putting a filter under the suite
 //!
@@ -88,7 +90,9 @@
 //! A fuzz target is the same call with [`Source::from_bytes`]: the run ends where the bytes
 //! do.
 
+pub mod adaptive;
 pub mod conformance;
+pub mod fuzz;
 pub mod hashes;
 pub mod oracle;
 mod report;

@@ -1,0 +1,178 @@
+//! What a run of the adaptive suite did.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+macro_rules! deeds {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// Kinds of operations on an adaptive filter, told apart by what came of them.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Deed {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Deed {
+            /// All of them.
+            pub const ALL: &'static [Deed] = &[$(Deed::$name),*];
+        }
+    };
+}
+
+deeds! {
+    /// An insertion of a new key.
+    Insert,
+    /// An insertion that brought a ghost back.
+    InsertRevived,
+    /// An insertion of a member: a surplus fingerprint.
+    InsertSurplus,
+    /// An insertion refused for want of room.
+    InsertFull,
+    /// An insertion refused because a count or value hangs on the minirun.
+    InsertNeedsKeys,
+    /// A value with too many bits, or a count of zero.
+    InsertImpossible,
+    /// An insertion with the minirun's keys.
+    InsertWith,
+    /// One of those that brought a ghost back.
+    InsertWithRevived,
+    /// One of those whose key was among the keys.
+    InsertWithPresent,
+    /// One of those refused for want of room.
+    InsertWithFull,
+    /// One of those refused because the keys did not fit.
+    InsertWithMismatch,
+    /// One of those refused because of a key with the same stream.
+    InsertWithInseparable,
+    /// An adaptation that lengthened fingerprints.
+    Adapt,
+    /// One that lengthened more than one.
+    AdaptSeveral,
+    /// One that dropped a surplus fingerprint.
+    AdaptDropped,
+    /// One that had nothing to do.
+    AdaptNothing,
+    /// One refused for want of room.
+    AdaptFull,
+    /// One refused because the query was a member.
+    AdaptMember,
+    /// One refused because the keys did not fit.
+    AdaptMismatch,
+    /// One refused because a key has the query's stream.
+    AdaptInseparable,
+    /// A removal.
+    Remove,
+    /// A removal that left a ghost.
+    RemoveToGhost,
+    /// A removal refused because the ghost had no room.
+    RemoveFull,
+    /// A removal refused because the keys did not fit.
+    RemoveMismatch,
+    /// A removal without keys.
+    RemoveKnown,
+    /// One of those that found nothing.
+    RemoveKnownNotFound,
+    /// One of those refused because the minirun holds more.
+    RemoveKnownNeedsKeys,
+    /// A shortening after which fewer slots were used.
+    Shorten,
+    /// A shortening that changed nothing.
+    ShortenNothing,
+    /// A shortening refused because the keys did not fit.
+    ShortenMismatch,
+    /// A shortening refused because a key has the stream of one to be told from.
+    ShortenInseparable,
+    /// A query with the answer "maybe".
+    Contains,
+    /// A query with the answer "no".
+    ContainsNot,
+    /// A comparison of all that can be asked.
+    Compare,
+    /// A change over to a copy, after which the original was changed.
+    Clone,
+    /// The removal of everything.
+    Clear,
+}
+
+/// How many operations of each kind a run did. Reports can be added up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deeds {
+    counts: Vec<u64>,
+    /// The longest extension.
+    pub(super) longest: usize,
+    /// The most fingerprints in a minirun.
+    pub(super) crowd: usize,
+}
+
+impl Default for Deeds {
+    fn default() -> Self {
+        Deeds {
+            counts: vec![0; Deed::ALL.len()],
+            longest: 0,
+            crowd: 0,
+        }
+    }
+}
+
+impl Deeds {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn record(&mut self, deed: Deed) {
+        self.counts[deed as usize] += 1;
+    }
+
+    /// Operations of one kind.
+    #[must_use]
+    pub fn count(&self, deed: Deed) -> u64 {
+        self.counts[deed as usize]
+    }
+
+    /// All operations.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The most digits that an extension ever had.
+    #[must_use]
+    pub fn longest_extension(&self) -> usize {
+        self.longest
+    }
+
+    /// The most fingerprints that a minirun ever held.
+    #[must_use]
+    pub fn largest_minirun(&self) -> usize {
+        self.crowd
+    }
+
+    /// Kinds that did not occur.
+    pub fn missing(&self) -> impl Iterator<Item = Deed> {
+        let all = Deed::ALL.iter().copied();
+        all.filter(|&deed| self.count(deed) == 0)
+    }
+}
+
+impl AddAssign for Deeds {
+    fn add_assign(&mut self, other: Deeds) {
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            *count += more;
+        }
+        self.longest = self.longest.max(other.longest);
+        self.crowd = self.crowd.max(other.crowd);
+    }
+}
+
+impl fmt::Display for Deeds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} operations:", self.operations())?;
+        for &deed in Deed::ALL {
+            write!(f, " {deed:?} {}", self.count(deed))?;
+        }
+        let (longest, crowd) = (self.longest, self.crowd);
+        write!(f, "; extensions of {longest} digits, miniruns of {crowd}")
+    }
+}
