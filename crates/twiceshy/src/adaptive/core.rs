@@ -4,14 +4,17 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::Adapted;
+use super::ops::{
+    AdaptAlone, Answer, AnswerBeyond, FindRun, HasRoom, InsertBeyond, InsertPlain, OpenHome,
+    RemoveBeyond, RemovePlain, Rewrite,
+};
 use super::print::{Digits, Layout, Print, Stream};
-use crate::bits::{Cpu, Isa, Operation, Packed};
+use crate::bits::{Cpu, Packed};
 use crate::builder::Parts;
 use crate::error::Error;
 use crate::hash::Hashed;
 use crate::quotient::{
-    Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Sidecar, Slot, Table, TableOptions,
-    Unmarked, Violation,
+    Fingerprint, Geometry, Mark, Marks, Minirun, Run, Table, TableOptions, Unmarked, Violation,
 };
 use crate::traits::Removed;
 
@@ -97,7 +100,7 @@ impl Core {
     /// what is used beyond the live ones is marked, or a ghost's. While nothing has adapted
     /// the lane needs no look.
     #[inline(always)]
-    fn is_unmarked(&self) -> bool {
+    pub(super) fn is_unmarked(&self) -> bool {
         self.table.used() == self.live
     }
 
@@ -406,329 +409,20 @@ impl Core {
     }
 }
 
-struct Answer<'f, L> {
-    core: &'f Core,
-    h0: u64,
-    lane: PhantomData<L>,
-}
-
-impl<L: Sidecar> Operation for Answer<'_, L> {
-    type Output = Option<bool>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Option<bool> {
-        let Answer { core, h0, .. } = self;
-        match core.table.probe::<I, L>(core.geometry.fingerprint(h0)) {
-            None => core.answer_beyond(h0),
-            found => found,
-        }
-    }
-}
-
 impl Core {
     /// The long way, kept out of the short one.
     #[inline(never)]
-    fn answer_beyond(&self, h0: u64) -> Option<bool> {
+    pub(super) fn answer_beyond(&self, h0: u64) -> Option<bool> {
         self.cpu().run(AnswerBeyond { core: self, h0 })
     }
 
     #[inline(never)]
-    fn remove_beyond(&mut self, h0: u64) -> Option<Removed> {
+    pub(super) fn remove_beyond(&mut self, h0: u64) -> Option<Removed> {
         self.cpu().run(RemoveBeyond { core: self, h0 })
     }
 
     #[inline(never)]
-    fn insert_beyond(&mut self, h0: u64) -> Option<Result<(), Error>> {
+    pub(super) fn insert_beyond(&mut self, h0: u64) -> Option<Result<(), Error>> {
         self.cpu().run(InsertBeyond { core: self, h0 })
-    }
-}
-
-struct AnswerBeyond<'f> {
-    core: &'f Core,
-    h0: u64,
-}
-
-impl Operation for AnswerBeyond<'_> {
-    type Output = Option<bool>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Option<bool> {
-        let Core {
-            table, geometry, ..
-        } = self.core;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = geometry.fingerprint(self.h0);
-        let run = table.run::<I>(quotient);
-        let plain = self.core.is_unmarked() || !table.has_marks(&run);
-        plain.then(|| table.run_holds(&run, remainder))
-    }
-}
-
-struct InsertPlain<'f, L> {
-    core: &'f mut Core,
-    h0: u64,
-    lane: PhantomData<L>,
-}
-
-impl<L: Sidecar> Operation for InsertPlain<'_, L>
-where
-    Mark: Into<L::Item>,
-    L::Item: Into<Mark>,
-{
-    type Output = Option<Result<(), Error>>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Self::Output {
-        let InsertPlain { core, h0, .. } = self;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = core.geometry.fingerprint(h0);
-        match core
-            .table
-            .insert_short::<I, L>(quotient, remainder, Mark::Home.into())
-        {
-            Short::Done(result) => {
-                core.live += u64::from(result.is_ok());
-                Some(result)
-            }
-            Short::NotHere => core.insert_beyond(h0),
-        }
-    }
-}
-
-struct InsertBeyond<'f> {
-    core: &'f mut Core,
-    h0: u64,
-}
-
-impl Operation for InsertBeyond<'_> {
-    type Output = Option<Result<(), Error>>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Self::Output {
-        let Core {
-            table,
-            geometry,
-            live,
-            ..
-        } = self.core;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = geometry.fingerprint(self.h0);
-        let run = table.run::<I>(quotient);
-        if table.has_marks(&run) {
-            return None;
-        }
-        let at = table.upper_bound(&run, remainder);
-        let result = table.open_home::<I>(&run, at, remainder, Mark::Home);
-        *live += u64::from(result.is_ok());
-        Some(result)
-    }
-}
-
-struct RemovePlain<'f, L> {
-    core: &'f mut Core,
-    h0: u64,
-    lane: PhantomData<L>,
-}
-
-impl<L: Sidecar> Operation for RemovePlain<'_, L>
-where
-    Mark: Into<L::Item>,
-{
-    type Output = Option<Removed>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Option<Removed> {
-        let RemovePlain { core, h0, .. } = self;
-        let fingerprint = core.geometry.fingerprint(h0);
-        match core.table.remove_short::<I, L, true>(fingerprint) {
-            Short::Done(removed) => {
-                core.live -= u64::from(removed == Removed::One);
-                Some(removed)
-            }
-            Short::NotHere => core.remove_beyond(h0),
-        }
-    }
-}
-
-struct RemoveBeyond<'f> {
-    core: &'f mut Core,
-    h0: u64,
-}
-
-impl Operation for RemoveBeyond<'_> {
-    type Output = Option<Removed>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Option<Removed> {
-        let Core {
-            table,
-            geometry,
-            live,
-            ..
-        } = self.core;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = geometry.fingerprint(self.h0);
-        let run = table.run::<I>(quotient);
-        if table.has_marks(&run) {
-            return None;
-        }
-        let Some(at) = table.find_compared(&run, remainder) else {
-            return Some(Removed::NotFound);
-        };
-        // The run is sorted: the fingerprints of a minirun are neighbours.
-        if at + 1 < run.end && table.slot(at + 1).value >> table.ignored_bits() == remainder {
-            return None;
-        }
-        table.close::<I>(&run, at);
-        *live -= 1;
-        Some(Removed::One)
-    }
-}
-
-/// Adapts a minirun that holds one fingerprint, without counter, of one key: by far the
-/// most frequent case, done in place. `None` if it is not that case; nothing has changed
-/// then.
-struct AdaptAlone<'f, 'k> {
-    core: &'f mut Core,
-    query: Digits<'k>,
-    key: Digits<'k>,
-}
-
-impl Operation for AdaptAlone<'_, '_> {
-    type Output = Option<Result<Adapted, Error>>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Self::Output {
-        let AdaptAlone { core, query, key } = self;
-        let Core {
-            table,
-            geometry,
-            layout,
-            ..
-        } = core;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = geometry.fingerprint(query.key.h0());
-        let run = table.run::<I>(quotient);
-        let stored = |table: &Table<Marks>, slot| table.slot(slot).value >> layout.value_bits;
-        let mut at = run.start;
-        while at < run.end && stored(table, at) < remainder {
-            at = table.end_of_print(at, run.end);
-        }
-        if at >= run.end || stored(table, at) != remainder {
-            return None;
-        }
-        let end = table.end_of_print(at, run.end);
-        if end < run.end && stored(table, end) == remainder {
-            return None;
-        }
-        let mut k = 0;
-        for slot in at + 1..end {
-            let slot = table.slot(slot);
-            // A counter, a key that does not fit, or a query that does not match.
-            if slot.runend || key.digit(k) != slot.value || query.digit(k) != slot.value {
-                return None;
-            }
-            k += 1;
-        }
-        let first = k;
-        while key.digit(k) == query.digit(k) {
-            k += 1;
-            if k >= key.digits() {
-                return Some(Err(Error::Inseparable));
-            }
-        }
-        if k > first && !table.has_room::<I>(&run, k - first + 1) {
-            return Some(Err(table.full()));
-        }
-        for (place, k) in (end..).zip(first..=k) {
-            let run = Run {
-                end: run.end + (place - end),
-                ..run
-            };
-            let slot = Slot {
-                value: key.digit(k),
-                runend: false,
-                item: Mark::Continues,
-            };
-            if let Err(error) = table.open_marked::<I>(&run, place, slot) {
-                return Some(Err(error));
-            }
-        }
-        Some(Ok(Adapted {
-            extended: 1,
-            dropped: 0,
-        }))
-    }
-}
-
-struct FindRun<'f> {
-    table: &'f Table<Marks>,
-    quotient: u64,
-}
-
-impl Operation for FindRun<'_> {
-    type Output = Run;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Run {
-        self.table.run::<I>(self.quotient)
-    }
-}
-
-struct HasRoom<'f> {
-    table: &'f Table<Marks>,
-    run: Run,
-    count: usize,
-}
-
-impl Operation for HasRoom<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
-        self.table.has_room::<I>(&self.run, self.count)
-    }
-}
-
-struct OpenHome<'f> {
-    table: &'f mut Table<Marks>,
-    run: Run,
-    at: u64,
-    value: u64,
-}
-
-impl Operation for OpenHome<'_> {
-    type Output = Result<(), Error>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Result<(), Error> {
-        self.table
-            .open_home::<I>(&self.run, self.at, self.value, Mark::Home)
-    }
-}
-
-struct Rewrite<'f> {
-    table: &'f mut Table<Marks>,
-    quotient: u64,
-    old: Range<u64>,
-    new: &'f [Slot<Mark>],
-}
-
-impl Operation for Rewrite<'_> {
-    type Output = Result<(), Error>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Result<(), Error> {
-        self.table.rewrite::<I>(self.quotient, self.old, self.new)
     }
 }

@@ -8,7 +8,7 @@
 mod model;
 
 use self::model::{Lane, Made, Model, Random, Stored, Tag};
-use super::insert::Short;
+use super::short::Short;
 use super::*;
 use crate::bits::{Cpu, Isa, Operation, Portable, mask_below};
 use crate::error::Error;

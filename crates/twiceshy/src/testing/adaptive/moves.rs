@@ -135,7 +135,7 @@ impl Game {
             Err(refusal) => Err(*refusal),
             Ok(set) if set.contains(&key) => Ok(Insertion::Present),
             Ok(set) => {
-                let keys = digits(&self.keys, &set);
+                let keys = digits(&self.keys, set);
                 let digits = &self.keys[key].digits;
                 self.model.insert_with(minirun, digits, count, value, &keys)
             }

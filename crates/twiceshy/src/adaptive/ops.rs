@@ -1,0 +1,321 @@
+//! The operations on the table, compiled for each set of instructions.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::Adapted;
+use super::core::Core;
+use super::print::{Digits, Stream};
+use crate::bits::{Isa, Operation};
+use crate::error::Error;
+use crate::quotient::{Fingerprint, Mark, Marks, Run, Short, Sidecar, Slot, Table};
+use crate::traits::Removed;
+
+pub(super) struct Answer<'f, L> {
+    pub(super) core: &'f Core,
+    pub(super) h0: u64,
+    pub(super) lane: PhantomData<L>,
+}
+
+impl<L: Sidecar> Operation for Answer<'_, L> {
+    type Output = Option<bool>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<bool> {
+        let Answer { core, h0, .. } = self;
+        match core.table.probe::<I, L>(core.geometry.fingerprint(h0)) {
+            None => core.answer_beyond(h0),
+            found => found,
+        }
+    }
+}
+
+pub(super) struct AnswerBeyond<'f> {
+    pub(super) core: &'f Core,
+    pub(super) h0: u64,
+}
+
+impl Operation for AnswerBeyond<'_> {
+    type Output = Option<bool>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<bool> {
+        let Core {
+            table, geometry, ..
+        } = self.core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(self.h0);
+        let run = table.run::<I>(quotient);
+        let plain = self.core.is_unmarked() || !table.has_marks(&run);
+        plain.then(|| table.run_holds(&run, remainder))
+    }
+}
+
+pub(super) struct InsertPlain<'f, L> {
+    pub(super) core: &'f mut Core,
+    pub(super) h0: u64,
+    pub(super) lane: PhantomData<L>,
+}
+
+impl<L: Sidecar> Operation for InsertPlain<'_, L>
+where
+    Mark: Into<L::Item>,
+    L::Item: Into<Mark>,
+{
+    type Output = Option<Result<(), Error>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let InsertPlain { core, h0, .. } = self;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = core.geometry.fingerprint(h0);
+        match core
+            .table
+            .insert_short::<I, L>(quotient, remainder, Mark::Home.into())
+        {
+            Short::Done(result) => {
+                core.live += u64::from(result.is_ok());
+                Some(result)
+            }
+            Short::NotHere => core.insert_beyond(h0),
+        }
+    }
+}
+
+pub(super) struct InsertBeyond<'f> {
+    pub(super) core: &'f mut Core,
+    pub(super) h0: u64,
+}
+
+impl Operation for InsertBeyond<'_> {
+    type Output = Option<Result<(), Error>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let Core {
+            table,
+            geometry,
+            live,
+            ..
+        } = self.core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(self.h0);
+        let run = table.run::<I>(quotient);
+        if table.has_marks(&run) {
+            return None;
+        }
+        let at = table.upper_bound(&run, remainder);
+        let result = table.open_home::<I>(&run, at, remainder, Mark::Home);
+        *live += u64::from(result.is_ok());
+        Some(result)
+    }
+}
+
+pub(super) struct RemovePlain<'f, L> {
+    pub(super) core: &'f mut Core,
+    pub(super) h0: u64,
+    pub(super) lane: PhantomData<L>,
+}
+
+impl<L: Sidecar> Operation for RemovePlain<'_, L>
+where
+    Mark: Into<L::Item>,
+{
+    type Output = Option<Removed>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<Removed> {
+        let RemovePlain { core, h0, .. } = self;
+        let fingerprint = core.geometry.fingerprint(h0);
+        match core.table.remove_short::<I, L, true>(fingerprint) {
+            Short::Done(removed) => {
+                core.live -= u64::from(removed == Removed::One);
+                Some(removed)
+            }
+            Short::NotHere => core.remove_beyond(h0),
+        }
+    }
+}
+
+pub(super) struct RemoveBeyond<'f> {
+    pub(super) core: &'f mut Core,
+    pub(super) h0: u64,
+}
+
+impl Operation for RemoveBeyond<'_> {
+    type Output = Option<Removed>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<Removed> {
+        let Core {
+            table,
+            geometry,
+            live,
+            ..
+        } = self.core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(self.h0);
+        let run = table.run::<I>(quotient);
+        if table.has_marks(&run) {
+            return None;
+        }
+        let Some(at) = table.find_compared(&run, remainder) else {
+            return Some(Removed::NotFound);
+        };
+        // The run is sorted: the fingerprints of a minirun are neighbours.
+        if at + 1 < run.end && table.slot(at + 1).value >> table.ignored_bits() == remainder {
+            return None;
+        }
+        table.close::<I>(&run, at);
+        *live -= 1;
+        Some(Removed::One)
+    }
+}
+
+/// Adapts a minirun that holds one fingerprint, without counter, of one key: by far the
+/// most frequent case, done in place. `None` if it is not that case; nothing has changed
+/// then.
+pub(super) struct AdaptAlone<'f, 'k> {
+    pub(super) core: &'f mut Core,
+    pub(super) query: Digits<'k>,
+    pub(super) key: Digits<'k>,
+}
+
+impl Operation for AdaptAlone<'_, '_> {
+    type Output = Option<Result<Adapted, Error>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let AdaptAlone { core, query, key } = self;
+        let Core {
+            table,
+            geometry,
+            layout,
+            ..
+        } = core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(query.key.h0());
+        let run = table.run::<I>(quotient);
+        let stored = |table: &Table<Marks>, slot| table.slot(slot).value >> layout.value_bits;
+        let mut at = run.start;
+        while at < run.end && stored(table, at) < remainder {
+            at = table.end_of_print(at, run.end);
+        }
+        if at >= run.end || stored(table, at) != remainder {
+            return None;
+        }
+        let end = table.end_of_print(at, run.end);
+        if end < run.end && stored(table, end) == remainder {
+            return None;
+        }
+        let mut k = 0;
+        for slot in at + 1..end {
+            let slot = table.slot(slot);
+            // A counter, a key that does not fit, or a query that does not match.
+            if slot.runend || key.digit(k) != slot.value || query.digit(k) != slot.value {
+                return None;
+            }
+            k += 1;
+        }
+        let first = k;
+        while key.digit(k) == query.digit(k) {
+            k += 1;
+            if k >= key.digits() {
+                return Some(Err(Error::Inseparable));
+            }
+        }
+        if k > first && !table.has_room::<I>(&run, k - first + 1) {
+            return Some(Err(table.full()));
+        }
+        for (place, k) in (end..).zip(first..=k) {
+            let run = Run {
+                end: run.end + (place - end),
+                ..run
+            };
+            let slot = Slot {
+                value: key.digit(k),
+                runend: false,
+                item: Mark::Continues,
+            };
+            if let Err(error) = table.open_marked::<I>(&run, place, slot) {
+                return Some(Err(error));
+            }
+        }
+        Some(Ok(Adapted {
+            extended: 1,
+            dropped: 0,
+        }))
+    }
+}
+
+pub(super) struct FindRun<'f> {
+    pub(super) table: &'f Table<Marks>,
+    pub(super) quotient: u64,
+}
+
+impl Operation for FindRun<'_> {
+    type Output = Run;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Run {
+        self.table.run::<I>(self.quotient)
+    }
+}
+
+pub(super) struct HasRoom<'f> {
+    pub(super) table: &'f Table<Marks>,
+    pub(super) run: Run,
+    pub(super) count: usize,
+}
+
+impl Operation for HasRoom<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        self.table.has_room::<I>(&self.run, self.count)
+    }
+}
+
+pub(super) struct OpenHome<'f> {
+    pub(super) table: &'f mut Table<Marks>,
+    pub(super) run: Run,
+    pub(super) at: u64,
+    pub(super) value: u64,
+}
+
+impl Operation for OpenHome<'_> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Result<(), Error> {
+        self.table
+            .open_home::<I>(&self.run, self.at, self.value, Mark::Home)
+    }
+}
+
+pub(super) struct Rewrite<'f> {
+    pub(super) table: &'f mut Table<Marks>,
+    pub(super) quotient: u64,
+    pub(super) old: Range<u64>,
+    pub(super) new: &'f [Slot<Mark>],
+}
+
+impl Operation for Rewrite<'_> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Result<(), Error> {
+        self.table.rewrite::<I>(self.quotient, self.old, self.new)
+    }
+}
