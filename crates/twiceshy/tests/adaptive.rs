@@ -3,6 +3,8 @@
 //! Filters here have 8-bit slots, so a digit of an extension is a byte of the stream from
 //! `h1` on: `stream(m, &[1, 2])` is a key of minirun `m` whose extension starts with 1, 2.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use twiceshy::adaptive::policy::{Decision, Judge, Policy};
 use twiceshy::adaptive::{Insertion, Leave};
 use twiceshy::hash::{Hashed, Seed};

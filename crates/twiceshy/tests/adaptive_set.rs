@@ -1,6 +1,8 @@
 //! The promises of the adaptive filter on whole sets of keys with real hashes: monotone, no
 //! mistake repeated, no member lost; what breaks that; and when to adapt.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use twiceshy::adaptive::policy::Policy;

@@ -5,6 +5,8 @@
 //! first two must keep every promise, the third must break one; so the script is known to
 //! notice.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod naive;
 
 use naive::{Defect, Naive};
