@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+use std::slice::from_ref;
+
 use twiceshy::adaptive::policy::{Decision, Judge, Policy};
 use twiceshy::adaptive::{Insertion, Leave};
 use twiceshy::hash::{Hashed, Seed};
@@ -314,7 +316,7 @@ fn a_new_insert_can_bring_a_mistake_back() {
     let (x, y, query) = (key(&[1]), key(&[2]), key(&[3]));
     let mut filter = filter();
     filter.insert_hashed(&x).unwrap();
-    filter.adapt(&query, MINIRUN, &[x.clone()]).unwrap();
+    filter.adapt(&query, MINIRUN, from_ref(&x)).unwrap();
     assert!(!filter.contains_hashed(&query));
     filter.insert_hashed(&y).unwrap();
     assert!(
@@ -331,8 +333,8 @@ fn removal_without_a_ghost_forgets_and_with_one_remembers() {
     for leave in [Leave::Nothing, Leave::Ghost] {
         let mut filter = filter();
         filter.insert_hashed(&x).unwrap();
-        filter.adapt(&query, MINIRUN, &[x.clone()]).unwrap();
-        filter.remove(&x, &[x.clone()], leave).unwrap();
+        filter.adapt(&query, MINIRUN, from_ref(&x)).unwrap();
+        filter.remove(&x, from_ref(&x), leave).unwrap();
         assert!(!filter.contains_hashed(&x) && filter.is_empty());
         checked(&filter);
         let ghost = leave == Leave::Ghost;
@@ -377,7 +379,7 @@ fn removal_keeps_the_fingerprints_that_the_others_need() {
     let (x, y) = (key(&[1, 1]), key(&[1, 2]));
     let mut filter = filter();
     filter.insert_hashed(&x).unwrap();
-    filter.adapt(&key(&[2]), MINIRUN, &[x.clone()]).unwrap();
+    filter.adapt(&key(&[2]), MINIRUN, from_ref(&x)).unwrap();
     filter.insert_hashed(&y).unwrap();
     assert_eq!(used(&filter), 3);
     for gone in [&x, &y] {
@@ -398,7 +400,7 @@ fn removing_without_keys_works_where_there_is_one() {
     let mut filter = filter();
     assert_eq!(filter.remove_known_member_hashed(&x), Ok(Removed::NotFound));
     filter.insert_hashed(&x).unwrap();
-    filter.adapt(&y, MINIRUN, &[x.clone()]).unwrap();
+    filter.adapt(&y, MINIRUN, from_ref(&x)).unwrap();
     assert_eq!(filter.remove_known_member_hashed(&y), Ok(Removed::NotFound));
     filter.insert_hashed(&y).unwrap();
     let needed = Err(Error::NeedsKeys { minirun: MINIRUN });
@@ -438,7 +440,7 @@ fn counts_and_values_are_never_ambiguous() {
         let insertion = filter.insert_with(key, *count, *value, &keys);
         assert_eq!(insertion, Ok(Insertion::Added));
         assert_eq!(
-            filter.insert_with(key, *count, *value, &[key.clone()]),
+            filter.insert_with(key, *count, *value, from_ref(&key)),
             Ok(Insertion::Present)
         );
         keys.push(key.clone());
@@ -472,7 +474,7 @@ fn a_count_makes_later_insertions_ask_for_keys() {
     let needed = Err(Error::NeedsKeys { minirun: MINIRUN });
     assert_eq!(filter.insert_hashed(&y), needed);
     assert_eq!(used(&filter), 2);
-    filter.insert_with(&y, 1, 0, &[x.clone()]).unwrap();
+    filter.insert_with(&y, 1, 0, from_ref(&x)).unwrap();
     // Two homes, a counter, and a digit each to tell them apart.
     assert_eq!(used(&filter), 5);
     assert_eq!(filter.entry_hashed(&x).unwrap().count, 3);
