@@ -440,7 +440,7 @@ fn counts_and_values_are_never_ambiguous() {
         let insertion = filter.insert_with(key, *count, *value, &keys);
         assert_eq!(insertion, Ok(Insertion::Added));
         assert_eq!(
-            filter.insert_with(key, *count, *value, from_ref(&key)),
+            filter.insert_with(key, *count, *value, from_ref(key)),
             Ok(Insertion::Present)
         );
         keys.push(key.clone());
