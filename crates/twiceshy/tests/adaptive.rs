@@ -3,8 +3,6 @@
 //! Filters here have 8-bit slots, so a digit of an extension is a byte of the stream from
 //! `h1` on: `stream(m, &[1, 2])` is a key of minirun `m` whose extension starts with 1, 2.
 
-#![allow(clippy::unwrap_used, reason = "a test may fail")]
-
 use std::slice::from_ref;
 
 use twiceshy::adaptive::policy::{Decision, Judge, Policy};
@@ -21,7 +19,7 @@ fn filter() -> AdaptiveFilter {
         .remainder_bits(8)
         .seed(Seed::from_u64(1))
         .build()
-        .unwrap()
+        .expect("a small filter")
 }
 
 /// A small map: five bits of remainder and three of value.
@@ -32,7 +30,7 @@ fn map() -> AdaptiveFilter {
         .value_bits(3)
         .seed(Seed::from_u64(1))
         .build()
-        .unwrap()
+        .expect("a small filter")
 }
 
 /// A key of a minirun, given the first bytes of its stream behind `h0`.
@@ -47,7 +45,11 @@ fn stream(geometry: Geometry, minirun: u64, bytes: &[u8]) -> Hashed<'static> {
 }
 
 fn key(bytes: &[u8]) -> Hashed<'static> {
-    stream(Geometry::new(SLOTS, 8).unwrap(), MINIRUN.id(), bytes)
+    stream(
+        Geometry::new(SLOTS, 8).expect("a small geometry"),
+        MINIRUN.id(),
+        bytes,
+    )
 }
 
 const MINIRUN: Minirun = Minirun::from_id(77 << 8 | 5);
@@ -211,12 +213,12 @@ fn full() -> (AdaptiveFilter, Vec<Hashed<'static>>) {
     let mut filter = filter();
     let keys = [key(&[1]), key(&[2])].to_vec();
     for key in &keys {
-        filter.insert_hashed(key).unwrap();
+        filter.insert_hashed(key).expect("room for two");
     }
     let geometry = filter.geometry();
     let mut filler = (78..SLOTS).cycle().map(|quotient| quotient << 8);
     loop {
-        let id = filler.next().unwrap();
+        let id = filler.next().expect("it is endless");
         match filter.insert_hashed(&stream(geometry, id, &[])) {
             Ok(_) => {}
             Err(Error::Full { .. }) => return (filter, keys),

@@ -8,7 +8,7 @@
 //! | policy | mistakes | slots |
 //! | --- | --- | --- |
 //! | [`Always`](Policy::Always) | monotone: none is repeated | one or more for each mistake |
-//! | [`AfterRepeats(b)`](Policy::AfterRepeats) | each at most `b` times; with `b` reads worth a slot, at most twice the cost of the best policy in hindsight | only for miniruns with `b` mistakes |
+//! | [`AfterRepeats(b)`](Policy::AfterRepeats) | `b` at a minirun for each of its adaptations, and less than `b` more; a query that is alone there, at most `b`: with `b` reads worth a slot, at most twice the cost of the best policy in hindsight | only for miniruns with `b` mistakes |
 //! | [`Never`](Policy::Never) | those of a plain filter | none |
 
 use std::collections::HashMap;

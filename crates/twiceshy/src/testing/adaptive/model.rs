@@ -447,3 +447,72 @@ fn longest(prints: &[Stored], which: impl Fn(&Stored) -> bool) -> Option<usize> 
     let all = (0..prints.len()).filter(|&i| which(&prints[i]));
     all.max_by_key(|&i| prints[i].digits.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::source::Source;
+
+    /// The lengths, longest first, of the best choice of fingerprints that all keys can be
+    /// paired with; tries every pairing.
+    fn best(prints: &[Stored], keys: &[&[u64]]) -> Option<Vec<usize>> {
+        let Some((key, others)) = keys.split_first() else {
+            return Some(vec![]);
+        };
+        let mut found: Option<Vec<usize>> = None;
+        for (i, print) in prints.iter().enumerate() {
+            if print.is_ghost() || !print.starts(key) {
+                continue;
+            }
+            let rest = [&prints[..i], &prints[i + 1..]].concat();
+            if let Some(mut lengths) = best(&rest, others) {
+                lengths.push(print.digits.len());
+                lengths.sort_by_key(|&length| std::cmp::Reverse(length));
+                found = found.max(Some(lengths));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn pairings_are_the_best_of_all() {
+        let geometry = Geometry::new(10, 4).unwrap();
+        let source = &mut Source::from_seed(1);
+        let (mut some, mut none) = (0, 0);
+        for _ in 0..20_000 {
+            let mut digits = |longest: u64| -> Vec<u64> {
+                let length = source.below(longest + 1).unwrap();
+                (0..length).map(|_| source.below(2).unwrap()).collect()
+            };
+            let mut prints: Vec<Stored> = (0..5)
+                .map(|_| Stored {
+                    digits: digits(3),
+                    value: 0,
+                    count: 1,
+                })
+                .collect();
+            let keys: Vec<Vec<u64>> = (0..4)
+                .map(|_| [digits(4), vec![0; 4]].concat()[..4].to_vec())
+                .collect();
+            prints[0].count = source.below(2).unwrap();
+            prints.truncate(1 + source.below(5).unwrap() as usize);
+            let keys: Vec<&[u64]> = keys.iter().map(|key| &key[..]).collect();
+            let keys = &keys[..source.below(5).unwrap() as usize];
+            let mut model = Model::new(geometry, 0);
+            model.commit(3, prints.clone()).unwrap();
+            let lengths = model.paired(3, keys).ok().map(|(kept, ghosts)| {
+                assert!(kept.iter().all(|(print, key)| print.starts(key)));
+                assert_eq!(ghosts.len() as u64, model.ghosts());
+                let mut lengths: Vec<_> = kept.iter().map(|kept| kept.0.digits.len()).collect();
+                lengths.sort_by_key(|&length| std::cmp::Reverse(length));
+                lengths
+            });
+            assert_eq!(lengths, best(&prints, keys), "{prints:?} {keys:?}");
+            match lengths {
+                Some(_) => some += 1,
+                None => none += 1,
+            }
+        }
+        assert!(some > 3_000 && none > 3_000, "{some} {none}");
+    }
+}
