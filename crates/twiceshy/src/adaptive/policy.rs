@@ -88,6 +88,14 @@ impl Judge {
         }
     }
 
+    /// The adaptation that was decided on failed, for want of slots say: the next mistake at
+    /// this minirun shall try again.
+    pub fn on_failure(&mut self, minirun: Minirun) {
+        if let Policy::AfterRepeats(times) = self.policy {
+            self.seen.insert(minirun, times.saturating_sub(1));
+        }
+    }
+
     /// Forgets all mistakes seen, for example when there are too many to remember.
     pub fn forget(&mut self) {
         self.seen.clear();
@@ -97,5 +105,25 @@ impl Judge {
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.seen.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_adaptation_is_tried_again_at_the_next_mistake() {
+        let minirun = Minirun::from_id(1);
+        for times in [1, 2, 5] {
+            let mut judge = Judge::new(Policy::AfterRepeats(times));
+            for _ in 1..times {
+                assert_eq!(judge.on_false_positive(minirun), Decision::Wait);
+            }
+            assert_eq!(judge.on_false_positive(minirun), Decision::Adapt);
+            judge.on_failure(minirun);
+            assert_eq!(judge.on_false_positive(minirun), Decision::Adapt);
+            assert_eq!(judge.waiting(), 0);
+        }
     }
 }

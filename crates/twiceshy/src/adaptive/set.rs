@@ -163,9 +163,11 @@ impl<H: StreamHash> AdaptiveSet<H> {
         }
         let keys = self.keys_of(minirun);
         let keys = borrow::<H>(&self.filter, &keys);
-        self.filter
-            .adapt(&hashed, minirun, &keys)
-            .map(Reported::Fixed)
+        let result = self.filter.adapt(&hashed, minirun, &keys);
+        if result.is_err() {
+            self.judge.on_failure(minirun);
+        }
+        result.map(Reported::Fixed)
     }
 
     /// How many keys there are.
