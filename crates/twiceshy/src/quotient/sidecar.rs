@@ -44,13 +44,13 @@ pub trait Sidecar {
     fn shift_down(lane: &mut [u8], from: u32, to: u32, carry: Self::Item) -> Self::Item;
 }
 
-/// Nothing beside the slots.
+/// Nothing beside the slots, or `LANE` bytes a block that nobody looks at.
 #[derive(Clone, Copy, Debug)]
-pub struct Bare;
+pub struct Bare<const LANE: usize = 0>;
 
-impl Sidecar for Bare {
+impl<const LANE: usize> Sidecar for Bare<LANE> {
     type Item = ();
-    const BYTES: usize = 0;
+    const BYTES: usize = LANE;
     const MARKS: bool = false;
 
     #[inline(always)]
@@ -75,33 +75,7 @@ impl Sidecar for Bare {
 
 /// The lane of [`Marks`] in a table where no slot is marked: there, but all zero, so that
 /// nobody needs to look at it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Unmarked;
-
-impl Sidecar for Unmarked {
-    type Item = ();
-    const BYTES: usize = Marks::BYTES;
-    const MARKS: bool = false;
-
-    #[inline(always)]
-    fn marked(_: &[u8]) -> u64 {
-        0
-    }
-
-    #[inline(always)]
-    fn is_mark((): ()) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn get(_: &[u8], _: u32) {}
-
-    #[inline(always)]
-    fn shift_up(_: &mut [u8], _: u32, _: u32, (): ()) {}
-
-    #[inline(always)]
-    fn shift_down(_: &mut [u8], _: u32, _: u32, (): ()) {}
-}
+pub(crate) type Unmarked = Bare<{ Marks::BYTES }>;
 
 /// Where nothing is marked, every slot is a home slot.
 impl From<()> for Mark {
