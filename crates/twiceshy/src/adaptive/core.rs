@@ -13,13 +13,14 @@ use crate::bits::{Cpu, Packed};
 use crate::builder::Parts;
 use crate::error::Error;
 use crate::hash::Hashed;
+use crate::mem::Memory;
 use crate::quotient::{
     Fingerprint, Geometry, Mark, Marks, Minirun, Run, Table, TableOptions, Unmarked, Violation,
 };
 use crate::traits::Removed;
 
-pub(crate) struct Core {
-    pub(crate) table: Table<Marks>,
+pub(crate) struct Core<M = Memory> {
+    pub(crate) table: Table<Marks, M>,
     pub(crate) geometry: Geometry,
     pub(crate) layout: Layout,
     /// Fingerprints that are not ghosts.
@@ -71,7 +72,9 @@ impl Core {
         self.live = 0;
         self.ghosts = 0;
     }
+}
 
+impl<M: AsRef<[u8]>> Core<M> {
     /// All fingerprints, in hash order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Fingerprint, Print)> + '_ {
         self.table.runs().flat_map(move |run| {
@@ -232,6 +235,51 @@ impl Core {
         self.contents(&self.run(quotient), remainder)
     }
 
+    /// Verifies the table, the order of the fingerprints and their encoding.
+    pub(crate) fn check_invariants(&self) -> Result<(), Violation> {
+        self.table.check_invariants()?;
+        let (mut live, mut ghosts) = (0, 0);
+        for run in self.table.runs() {
+            let mut last: Option<(u64, Print)> = None;
+            let mut at = run.start;
+            while at < run.end {
+                let end = self.table.end_of_print(at, run.end);
+                let remainder = self.table.slot(at).value >> self.layout.value_bits;
+                let print = self.read(at..end);
+                let mut slots = Vec::new();
+                print.write(self.layout, remainder, &mut slots);
+                let canonical = (slots.iter().zip(at..end)).all(|(slot, at)| {
+                    let stored = self.table.slot(at);
+                    let same = stored.value == slot.value && stored.item == slot.item;
+                    same && (slot.item == Mark::Home || stored.runend == slot.runend)
+                });
+                if !canonical || slots.len() as u64 != end - at {
+                    return Err(Violation::new(
+                        "a fingerprint is not encoded as it should be",
+                        at,
+                    ));
+                }
+                if print.is_ghost() {
+                    ghosts += 1;
+                } else {
+                    live += 1;
+                }
+                let this = (remainder, print);
+                if last.as_ref().is_some_and(|last| *last > this) {
+                    return Err(Violation::new("fingerprints are not in order", at));
+                }
+                last = Some(this);
+                at = end;
+            }
+        }
+        if (live, ghosts) != (self.live, self.ghosts) {
+            return Err(Violation::new("fingerprints are not counted right", live));
+        }
+        Ok(())
+    }
+}
+
+impl Core {
     /// Replaces the fingerprints of a minirun.
     pub(crate) fn replace(
         &mut self,
@@ -364,58 +412,17 @@ impl Core {
         self.live += 1;
         Ok(())
     }
-
-    /// Verifies the table, the order of the fingerprints and their encoding.
-    pub(crate) fn check_invariants(&self) -> Result<(), Violation> {
-        self.table.check_invariants()?;
-        let (mut live, mut ghosts) = (0, 0);
-        for run in self.table.runs() {
-            let mut last: Option<(u64, Print)> = None;
-            let mut at = run.start;
-            while at < run.end {
-                let end = self.table.end_of_print(at, run.end);
-                let remainder = self.table.slot(at).value >> self.layout.value_bits;
-                let print = self.read(at..end);
-                let mut slots = Vec::new();
-                print.write(self.layout, remainder, &mut slots);
-                let canonical = (slots.iter().zip(at..end)).all(|(slot, at)| {
-                    let stored = self.table.slot(at);
-                    let same = stored.value == slot.value && stored.item == slot.item;
-                    same && (slot.item == Mark::Home || stored.runend == slot.runend)
-                });
-                if !canonical || slots.len() as u64 != end - at {
-                    return Err(Violation::new(
-                        "a fingerprint is not encoded as it should be",
-                        at,
-                    ));
-                }
-                if print.is_ghost() {
-                    ghosts += 1;
-                } else {
-                    live += 1;
-                }
-                let this = (remainder, print);
-                if last.as_ref().is_some_and(|last| *last > this) {
-                    return Err(Violation::new("fingerprints are not in order", at));
-                }
-                last = Some(this);
-                at = end;
-            }
-        }
-        if (live, ghosts) != (self.live, self.ghosts) {
-            return Err(Violation::new("fingerprints are not counted right", live));
-        }
-        Ok(())
-    }
 }
 
-impl Core {
-    /// The long way, kept out of the short one.
+/// The long ways, kept out of the short ones.
+impl<M: AsRef<[u8]>> Core<M> {
     #[inline(never)]
     pub(super) fn answer_beyond(&self, h0: u64) -> Option<bool> {
         self.cpu().run(AnswerBeyond { core: self, h0 })
     }
+}
 
+impl Core {
     #[inline(never)]
     pub(super) fn remove_beyond(&mut self, h0: u64) -> Option<Removed> {
         self.cpu().run(RemoveBeyond { core: self, h0 })

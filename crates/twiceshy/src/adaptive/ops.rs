@@ -11,13 +11,13 @@ use crate::error::Error;
 use crate::quotient::{Fingerprint, Mark, Marks, Run, Short, Sidecar, Slot, Table};
 use crate::traits::Removed;
 
-pub(super) struct Answer<'f, L> {
-    pub(super) core: &'f Core,
+pub(super) struct Answer<'f, L, M> {
+    pub(super) core: &'f Core<M>,
     pub(super) h0: u64,
     pub(super) lane: PhantomData<L>,
 }
 
-impl<L: Sidecar> Operation for Answer<'_, L> {
+impl<L: Sidecar, M: AsRef<[u8]>> Operation for Answer<'_, L, M> {
     type Output = Option<bool>;
 
     #[inline(always)]
@@ -30,12 +30,12 @@ impl<L: Sidecar> Operation for Answer<'_, L> {
     }
 }
 
-pub(super) struct AnswerBeyond<'f> {
-    pub(super) core: &'f Core,
+pub(super) struct AnswerBeyond<'f, M> {
+    pub(super) core: &'f Core<M>,
     pub(super) h0: u64,
 }
 
-impl Operation for AnswerBeyond<'_> {
+impl<M: AsRef<[u8]>> Operation for AnswerBeyond<'_, M> {
     type Output = Option<bool>;
 
     #[inline(always)]
@@ -258,12 +258,12 @@ impl Operation for AdaptAlone<'_, '_> {
     }
 }
 
-pub(super) struct FindRun<'f> {
-    pub(super) table: &'f Table<Marks>,
+pub(super) struct FindRun<'f, M> {
+    pub(super) table: &'f Table<Marks, M>,
     pub(super) quotient: u64,
 }
 
-impl Operation for FindRun<'_> {
+impl<M: AsRef<[u8]>> Operation for FindRun<'_, M> {
     type Output = Run;
 
     #[inline(always)]

@@ -1,0 +1,160 @@
+//! What changes a filter without the keys of a minirun.
+
+use super::print::Print;
+use super::{AdaptiveFilter, Insertion, edit};
+use crate::error::Error;
+use crate::hash::{Hashed, Key, StreamHash, first_word};
+use crate::traits::Removed;
+
+impl<H: StreamHash> AdaptiveFilter<H> {
+    /// Adds a key that is not a member yet. Needs no reverse map.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if no slot is left; [`Error::NeedsKeys`] if the minirun exists and
+    /// the filter has value bits or the minirun holds a count above one:
+    /// [`insert_with`](Self::insert_with) does it then. Nothing has changed.
+    #[inline(always)]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
+        if self.core.layout.value_bits == 0 {
+            let h0 = first_word::<H, K>(&self.keyed, key);
+            if let Some(result) = self.core.insert_plain(h0) {
+                return result.map(|()| Insertion::Added);
+            }
+        }
+        self.insert_by_words(key)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert_by_words<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
+        let hashed = Hashed::new::<H, K>(&self.seed, key);
+        self.insert_among_marks(&hashed, 0)
+    }
+
+    /// [`insert`](Self::insert) for a key that is hashed already.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<Insertion, Error> {
+        if self.core.layout.value_bits == 0 {
+            if let Some(result) = self.core.insert_plain(key.h0()) {
+                return result.map(|()| Insertion::Added);
+            }
+        }
+        self.insert_among_marks(key, 0)
+    }
+
+    /// Adds a key with a value (below `2^value_bits`) where its minirun does not exist yet.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), and [`Error::Geometry`] if the value is too large.
+    pub fn insert_value(&mut self, key: &Hashed<'_>, value: u64) -> Result<Insertion, Error> {
+        self.check_value(value)?;
+        self.insert_among_marks(key, value)
+    }
+
+    pub(super) fn check_value(&self, value: u64) -> Result<(), Error> {
+        let bits = self.core.layout.value_bits;
+        if value >> bits == 0 {
+            return Ok(());
+        }
+        Err(Error::geometry(format!(
+            "the value {value} has more than {bits} bits"
+        )))
+    }
+
+    #[cold]
+    fn insert_among_marks(&mut self, key: &Hashed<'_>, value: u64) -> Result<Insertion, Error> {
+        let core = &mut self.core;
+        let fingerprint = core.geometry.fingerprint(key.h0());
+        let minirun = core.minirun_of(key.h0());
+        let run = core.run(fingerprint.quotient);
+        let contents = core.contents(&run, fingerprint.remainder);
+        let live = |print: &&Print| !print.is_ghost();
+        let needs_keys = if core.layout.value_bits > 0 {
+            contents.prints.iter().any(|print| live(&print))
+        } else {
+            contents.prints.iter().any(|print| print.count > 1)
+        };
+        if needs_keys {
+            return Err(Error::NeedsKeys { minirun });
+        }
+        if let Some(ghost) = edit::longest_ghost(&contents.prints, &core.digits(key)) {
+            let mut prints = contents.prints.clone();
+            prints[ghost].count = 1;
+            prints[ghost].value = value;
+            core.replace(minirun, &contents, prints)?;
+            return Ok(Insertion::Revived);
+        }
+        // An unextended fingerprint is the first of its minirun.
+        let home = fingerprint.remainder << core.layout.value_bits | value;
+        core.open_home(run, contents.slots.start, home)?;
+        Ok(Insertion::Added)
+    }
+
+    /// Removes a key that **is a member**, without its minirun's keys. The filter can't
+    /// check that: removing a false positive this way removes another key's fingerprint,
+    /// and the filter will then wrongly say "no" for that key.
+    ///
+    /// # Errors
+    /// [`Error::NeedsKeys`] where the minirun holds more than one fingerprint;
+    /// [`remove`](Self::remove) does it then. Nothing has changed.
+    #[inline(always)]
+    pub fn remove_known_member<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
+        if self.core.ghosts == 0 {
+            let h0 = first_word::<H, K>(&self.keyed, key);
+            if let Some(removed) = self.core.remove_plain(h0) {
+                return Ok(removed);
+            }
+        }
+        self.remove_known_member_by_words(key)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn remove_known_member_by_words<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
+        let hashed = Hashed::new::<H, K>(&self.seed, key);
+        self.remove_known_member_hashed(&hashed)
+    }
+
+    /// [`remove_known_member`](Self::remove_known_member) for a key that is hashed already,
+    /// with the same warning.
+    ///
+    /// # Errors
+    /// As [`remove_known_member`](Self::remove_known_member).
+    pub fn remove_known_member_hashed(&mut self, key: &Hashed<'_>) -> Result<Removed, Error> {
+        let minirun = self.core.minirun_of(key.h0());
+        let contents = self.core.contents_of(minirun);
+        let digits = self.core.digits(key);
+        let mut live = contents.prints.iter().filter(|print| !print.is_ghost());
+        let Some(print) = live.next() else {
+            return Ok(Removed::NotFound);
+        };
+        if live.next().is_some() {
+            return Err(Error::NeedsKeys { minirun });
+        }
+        if !print.prefixes(&digits) {
+            return Ok(Removed::NotFound);
+        }
+        let ghosts = contents.prints.iter().filter(|print| print.is_ghost());
+        let after = ghosts.cloned().collect();
+        self.core.replace(minirun, &contents, after)?;
+        Ok(Removed::One)
+    }
+
+    /// Removes everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.core.clear();
+    }
+
+    /// A copy, or an error where [`Clone`] would abort for want of memory.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if a second table does not fit in memory.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        Ok(AdaptiveFilter {
+            core: self.core.try_clone()?,
+            ..*self
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! Reading the fingerprints in hash order.
+
+use std::fmt;
+use std::iter::FusedIterator;
+
+use super::QuotientFilter;
+use crate::hash::StreamHash;
+use crate::mem::Memory;
+use crate::quotient::{Bare, Fingerprint, Run, Runs, Table};
+
+/// The fingerprints of a [`QuotientFilter`] in hash order.
+pub struct Iter<'f, M = Memory> {
+    pub(super) table: &'f Table<Bare, M>,
+    pub(super) runs: Runs<'f, Bare, M>,
+    /// What is left of the run being read.
+    pub(super) run: Option<Run>,
+    /// Fingerprints still to come.
+    pub(super) left: u64,
+}
+
+impl<M: AsRef<[u8]>> Iterator for Iter<'_, M> {
+    type Item = Fingerprint;
+
+    fn next(&mut self) -> Option<Fingerprint> {
+        let mut run = match self.run.take() {
+            Some(run) if run.start < run.end => run,
+            _ => self.runs.next()?,
+        };
+        let remainder = self.table.slot(run.start).value;
+        run.start += 1;
+        self.run = Some(run);
+        self.left -= 1;
+        Some(Fingerprint {
+            quotient: run.quotient,
+            remainder,
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from(self.left).ok();
+        (left.unwrap_or(usize::MAX), left)
+    }
+}
+
+impl<M: AsRef<[u8]>> FusedIterator for Iter<'_, M> {}
+
+impl<M> fmt::Debug for Iter<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Iter")
+            .field("left", &self.left)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'f, H: StreamHash, M: AsRef<[u8]>> IntoIterator for &'f QuotientFilter<H, M> {
+    type Item = Fingerprint;
+    type IntoIter = Iter<'f, M>;
+
+    fn into_iter(self) -> Iter<'f, M> {
+        self.iter()
+    }
+}

@@ -1,0 +1,155 @@
+//! The operations on the table, compiled for each set of instructions.
+
+use super::Core;
+use crate::bits::{Isa, Operation};
+use crate::error::Error;
+use crate::quotient::{Bare, Fingerprint, Short};
+use crate::traits::Removed;
+
+// Operations are two words, so that they travel in registers.
+
+pub(super) struct Contains<'f, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) h0: u64,
+}
+
+impl<M: AsRef<[u8]>> Operation for Contains<'_, M> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        let Contains { core, h0 } = self;
+        let fingerprint = core.geometry.fingerprint(h0);
+        match core.table.probe::<I, Bare>(fingerprint) {
+            Some(found) => found,
+            None => core.contains_beyond(h0),
+        }
+    }
+}
+
+/// The long ways, kept out of the short ones: they would cost those their registers.
+impl<M: AsRef<[u8]>> Core<M> {
+    #[inline(never)]
+    fn contains_beyond(&self, h0: u64) -> bool {
+        self.table.cpu().run(ContainsBeyond { core: self, h0 })
+    }
+}
+
+impl Core {
+    #[inline(never)]
+    fn insert_beyond(&mut self, h0: u64) -> Result<(), Error> {
+        self.table.cpu().run(InsertBeyond { core: self, h0 })
+    }
+
+    #[inline(never)]
+    fn remove_beyond(&mut self, h0: u64) -> Removed {
+        self.table.cpu().run(RemoveBeyond { core: self, h0 })
+    }
+}
+
+struct ContainsBeyond<'f, M> {
+    core: &'f Core<M>,
+    h0: u64,
+}
+
+impl<M: AsRef<[u8]>> Operation for ContainsBeyond<'_, M> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        let Core { table, geometry } = self.core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(self.h0);
+        table.run_holds(&table.run::<I>(quotient), remainder)
+    }
+}
+
+pub(super) struct InsertOne<'f> {
+    pub(super) core: &'f mut Core,
+    pub(super) h0: u64,
+}
+
+impl Operation for InsertOne<'_> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Result<(), Error> {
+        let InsertOne { core, h0 } = self;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = core.geometry.fingerprint(h0);
+        match core.table.insert_short::<I, Bare>(quotient, remainder, ()) {
+            Short::Done(result) => result,
+            Short::NotHere => core.insert_beyond(h0),
+        }
+    }
+}
+
+struct InsertBeyond<'f> {
+    core: &'f mut Core,
+    h0: u64,
+}
+
+impl Operation for InsertBeyond<'_> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Result<(), Error> {
+        let Core { table, geometry } = self.core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(self.h0);
+        let run = table.run::<I>(quotient);
+        let at = table.upper_bound(&run, remainder);
+        table.open_home::<I>(&run, at, remainder, ())
+    }
+}
+
+pub(super) struct RemoveOne<'f> {
+    pub(super) core: &'f mut Core,
+    pub(super) h0: u64,
+}
+
+impl Operation for RemoveOne<'_> {
+    type Output = Removed;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Removed {
+        let RemoveOne { core, h0 } = self;
+        let fingerprint = core.geometry.fingerprint(h0);
+        match core.table.remove_short::<I, Bare, false>(fingerprint) {
+            Short::Done(removed) => removed,
+            Short::NotHere => core.remove_beyond(h0),
+        }
+    }
+}
+
+struct RemoveBeyond<'f> {
+    core: &'f mut Core,
+    h0: u64,
+}
+
+impl Operation for RemoveBeyond<'_> {
+    type Output = Removed;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Removed {
+        let Core { table, geometry } = self.core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(self.h0);
+        let run = table.run::<I>(quotient);
+        match table.find_value(&run, remainder) {
+            Some(at) => {
+                table.close::<I>(&run, at);
+                Removed::One
+            }
+            None => Removed::NotFound,
+        }
+    }
+}
