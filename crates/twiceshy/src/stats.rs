@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::bits::Bytes;
 use crate::quotient::{Geometry, Sidecar, Table};
 use crate::sizing;
 
@@ -45,7 +46,7 @@ pub struct Stats {
 impl Stats {
     /// Those of a filter of the quotient family that holds `items` in so many different
     /// `fingerprints`.
-    pub(crate) fn of_table<S: Sidecar, M: AsRef<[u8]>>(
+    pub(crate) fn of_table<S: Sidecar, M: Bytes>(
         table: &Table<S, M>,
         geometry: &Geometry,
         items: u64,

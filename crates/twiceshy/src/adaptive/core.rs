@@ -9,7 +9,7 @@ use super::ops::{
     RemoveBeyond, RemovePlain, Rewrite,
 };
 use super::print::{Digits, Layout, Print, Stream};
-use crate::bits::{Cpu, Packed};
+use crate::bits::{Bytes, Cpu, Packed};
 use crate::builder::Parts;
 use crate::error::Error;
 use crate::hash::Hashed;
@@ -74,7 +74,7 @@ impl Core {
     }
 }
 
-impl<M: AsRef<[u8]>> Core<M> {
+impl<M: Bytes> Core<M> {
     /// All fingerprints, in hash order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Fingerprint, Print)> + '_ {
         self.table.runs().flat_map(move |run| {
@@ -415,7 +415,7 @@ impl Core {
 }
 
 /// The long ways, kept out of the short ones.
-impl<M: AsRef<[u8]>> Core<M> {
+impl<M: Bytes> Core<M> {
     #[inline(never)]
     pub(super) fn answer_beyond(&self, h0: u64) -> Option<bool> {
         self.cpu().run(AnswerBeyond { core: self, h0 })

@@ -59,6 +59,7 @@ mod write;
 use std::fmt;
 
 use self::core::Core;
+use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
@@ -185,7 +186,7 @@ impl<H: StreamHash> Builder<AdaptiveFilter<H>> {
     }
 }
 
-impl<H: StreamHash, M: AsRef<[u8]>> AdaptiveFilter<H, M> {
+impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// Hashes a key the way this filter does.
     #[inline]
     pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
@@ -315,7 +316,7 @@ impl<H: StreamHash> Clone for AdaptiveFilter<H> {
     }
 }
 
-impl<H: StreamHash, M: AsRef<[u8]>> fmt::Debug for AdaptiveFilter<H, M> {
+impl<H: StreamHash, M: Bytes> fmt::Debug for AdaptiveFilter<H, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AdaptiveFilter")
             .field("len", &self.len())
@@ -327,7 +328,7 @@ impl<H: StreamHash, M: AsRef<[u8]>> fmt::Debug for AdaptiveFilter<H, M> {
     }
 }
 
-impl<H: StreamHash, M: AsRef<[u8]>> Filter for AdaptiveFilter<H, M> {
+impl<H: StreamHash, M: Bytes> Filter for AdaptiveFilter<H, M> {
     #[inline]
     fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
         self.hash(key)

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::Adapted;
 use super::core::Core;
 use super::print::{Digits, Stream};
-use crate::bits::{Isa, Operation};
+use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
 use crate::quotient::{Fingerprint, Mark, Marks, Run, Short, Sidecar, Slot, Table};
 use crate::traits::Removed;
@@ -17,7 +17,7 @@ pub(super) struct Answer<'f, L, M> {
     pub(super) lane: PhantomData<L>,
 }
 
-impl<L: Sidecar, M: AsRef<[u8]>> Operation for Answer<'_, L, M> {
+impl<L: Sidecar, M: Bytes> Operation for Answer<'_, L, M> {
     type Output = Option<bool>;
 
     #[inline(always)]
@@ -35,7 +35,7 @@ pub(super) struct AnswerBeyond<'f, M> {
     pub(super) h0: u64,
 }
 
-impl<M: AsRef<[u8]>> Operation for AnswerBeyond<'_, M> {
+impl<M: Bytes> Operation for AnswerBeyond<'_, M> {
     type Output = Option<bool>;
 
     #[inline(always)]
@@ -263,7 +263,7 @@ pub(super) struct FindRun<'f, M> {
     pub(super) quotient: u64,
 }
 
-impl<M: AsRef<[u8]>> Operation for FindRun<'_, M> {
+impl<M: Bytes> Operation for FindRun<'_, M> {
     type Output = Run;
 
     #[inline(always)]

@@ -66,6 +66,12 @@ impl Isa for Avx2 {
         unsafe { _pdep_u64(1 << rank, word) }
     }
 
+    #[inline(always)]
+    fn select_two(word: u64, rank: u32) -> u64 {
+        // SAFETY: see `Avx2`.
+        unsafe { _pdep_u64(3 << rank, word) }
+    }
+
     /// The count of opened less the count of closed at every slot, as prefix sums of bytes:
     /// settled is where it is zero. Nearly always that is within 32 slots.
     #[inline(always)]

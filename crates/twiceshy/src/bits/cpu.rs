@@ -18,6 +18,10 @@ pub trait Isa: Copy {
     /// `rank` is below 64.
     fn select_bit(word: u64, rank: u32) -> u64;
 
+    /// The set bit of `word` that has `rank` set bits below it and the next one; those of
+    /// them that are there. `rank` is below 64.
+    fn select_two(word: u64, rank: u32) -> u64;
+
     /// The first slot, at or after `from`, where everything that has opened has closed:
     /// with as many bits of `opened` up to and including it as of `closed` below it.
     /// From `from` on there are never fewer. `from` is below 64.
@@ -51,6 +55,14 @@ impl Isa for Portable {
     #[inline(always)]
     fn select_bit(word: u64, rank: u32) -> u64 {
         select::select_bit(word, rank)
+    }
+
+    #[inline(always)]
+    fn select_two(word: u64, rank: u32) -> u64 {
+        let first = Self::select_bit(word, rank);
+        // All bits above the first one; none if there is no first one.
+        let above = word & first.wrapping_neg() & !first;
+        first | above & above.wrapping_neg()
     }
 
     /// Jumps from a slot to the end of all that has opened there, until that is nothing.
@@ -204,6 +216,17 @@ mod tests {
         }
     }
 
+    struct SelectTwo(u64, u32);
+
+    impl Operation for SelectTwo {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> u64 {
+            I::select_two(self.0, self.1)
+        }
+    }
+
     /// The definition of select, bit by bit.
     fn naive(word: u64, rank: u32) -> u64 {
         let nth = (0..64)
@@ -225,6 +248,9 @@ mod tests {
                 expected,
                 "{word:#x} {rank}"
             );
+            let two = expected | if rank < 63 { naive(word, rank + 1) } else { 0 };
+            assert_eq!(Cpu::portable().run(SelectTwo(word, rank)), two);
+            assert_eq!(Cpu::detect().run(SelectTwo(word, rank)), two);
         }
     }
 

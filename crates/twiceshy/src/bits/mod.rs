@@ -1,21 +1,23 @@
 //! Words of bits: rank, select, packed slots, and the choice of instructions.
 //!
 //! This is the one place with unsafe code: intrinsics, and reads and writes of a block
-//! that was checked as a whole. Every fast routine has a portable twin with the same
+//! whose bytes were counted when the table was made. Every fast routine has a portable twin with the same
 //! surface; the twin is the oracle of the fast one in tests, and
 //! `--cfg twiceshy_portable` makes it the only one.
 
 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
 mod avx2;
+mod blocks;
 mod cpu;
 mod packed;
 mod raw_block;
 mod select;
 mod word;
 
-pub use cpu::{Cpu, Isa, Operation, Portable, SLACK};
+pub use blocks::{Blocks, Bytes, Lane, bytes_of_blocks};
+pub use cpu::{Cpu, Isa, Operation, Portable};
 pub use packed::Packed;
-pub use raw_block::{HEADER, RawBlock, RawBlockMut};
+pub use raw_block::{RawBlock, RawBlockMut};
 pub use word::{
     load_word, mask_below, mask_through, rank_through, shift_bits_down, shift_bits_up, store_word,
 };

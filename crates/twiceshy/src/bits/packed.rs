@@ -31,12 +31,10 @@ pub struct Packed {
     lows: u64,
     /// The lowest bit of each slot of a window that takes part in comparisons.
     compared_ones: u64,
-    /// The bits of each slot of a window that take part in comparisons.
-    compared: u64,
-    /// The same without the highest bit of each slot.
+    /// The bits of each slot of a window that take part in comparisons, without the highest.
     compared_lows: u64,
     /// Entry `n`: the highest bit of each of the first `n` slots of a window.
-    highs_of_first: [u64; 64],
+    highs_of_first: [u64; 65],
 }
 
 impl Packed {
@@ -57,7 +55,7 @@ impl Packed {
         let ones = (0..per_window).fold(0, |ones, slot| ones | 1 << (slot * bits));
         let highs = ones << (bits - 1);
         let compared = ones * (mask_below(bits) & !mask_below(ignored));
-        let mut highs_of_first = [highs; 64];
+        let mut highs_of_first = [highs; 65];
         for count in 0..per_window {
             highs_of_first[count as usize] = highs & mask_below(count * bits);
         }
@@ -70,7 +68,6 @@ impl Packed {
             highs,
             lows: (ones * mask_below(bits)) & !highs,
             compared_ones: ones << ignored,
-            compared,
             compared_lows: compared & !highs,
             highs_of_first,
         }
@@ -124,10 +121,23 @@ impl Packed {
     #[inline(always)]
     #[must_use]
     pub fn equal(&self, window: u64, pattern: u64, count: u32) -> u64 {
-        let difference = (window ^ pattern) & self.compared;
+        self.highs_of_first[(count & 63) as usize] & !self.differ(window, pattern)
+    }
+
+    /// [`equal`](Self::equal) for the slots up to and including `last`.
+    #[inline(always)]
+    #[must_use]
+    pub fn equal_through(&self, window: u64, pattern: u64, last: u32) -> u64 {
+        self.highs_of_first[(last & 63) as usize + 1] & !self.differ(window, pattern)
+    }
+
+    /// The highest bit of each slot says whether window and pattern differ there, ignored
+    /// bits aside. The other bits mean nothing.
+    #[inline(always)]
+    fn differ(&self, window: u64, pattern: u64) -> u64 {
+        let difference = window ^ pattern;
         // Adding the mask carries into the highest bit unless all lower ones are zero.
-        let differs = ((difference & self.compared_lows) + self.compared_lows) | difference;
-        self.highs_of_first[(count & 63) as usize] & !differs
+        ((difference & self.compared_lows) + self.compared_lows) | difference
     }
 
     /// The last slot that [`equal`](Self::equal) has marked.

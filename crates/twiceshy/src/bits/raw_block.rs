@@ -1,4 +1,4 @@
-//! One block of a table, checked once and then read and written without further checks.
+//! One block of a table, read and written without further checks.
 //!
 //! ```text
 //! byte  0                    18                 slots_at              + 8w        + 32
@@ -14,7 +14,7 @@ use super::cpu::{Isa, SLACK};
 use super::mask_below;
 use super::packed::Packed;
 
-/// A block to read. That all of it is there is checked when it is made.
+/// A block to read. [`Blocks`](super::Blocks) makes it, and knows that all of it is there.
 #[derive(Clone, Copy)]
 pub struct RawBlock<'t> {
     /// Valid for reads of `slots_at + packed.bytes_per_block() + SLACK` bytes for `'t`.
@@ -25,7 +25,8 @@ pub struct RawBlock<'t> {
     bytes: PhantomData<&'t [u8]>,
 }
 
-/// A block to read and write. That all of it is there is checked when it is made.
+/// A block to read and write. [`Blocks`](super::Blocks) makes it, and knows that all of it
+/// is there.
 pub struct RawBlockMut<'t> {
     /// Valid for reads and writes of `slots_at + packed.bytes_per_block() + SLACK` bytes for
     /// `'t`, and not otherwise used during it.
@@ -38,17 +39,6 @@ pub struct RawBlockMut<'t> {
 
 /// Bytes at the start of every block that the word methods may touch.
 pub const HEADER: usize = 18;
-
-/// Panics unless a block at byte `at`, and the slack behind it, are inside `len` bytes.
-#[inline(always)]
-fn check(len: usize, at: usize, slots_at: usize, packed: &Packed) {
-    assert!(slots_at >= HEADER, "slots come behind the header");
-    let end = at.checked_add(slots_at + packed.bytes_per_block() + SLACK);
-    assert!(
-        end.is_some_and(|end| end <= len),
-        "a block lies inside its table"
-    );
-}
 
 /// # Safety
 /// Eight bytes are readable at `start + at`.
@@ -67,21 +57,28 @@ pub(super) unsafe fn store(start: *mut u8, at: usize, word: u64) {
 }
 
 impl<'t> RawBlock<'t> {
-    /// The block at byte `at` of `bytes`, whose slots start `slots_at` bytes further on.
+    /// The block at `start`, whose slots start `slots_at` bytes further on.
     ///
-    /// # Panics
-    /// If the block, with the slack behind it, is not inside `bytes`.
+    /// # Safety
+    /// For `'t`, `slots_at + packed.bytes_per_block() + SLACK` bytes are readable at `start`;
+    /// `slots_at` is at least [`HEADER`].
     #[inline(always)]
-    #[must_use]
-    pub fn new(bytes: &'t [u8], at: usize, slots_at: usize, packed: &'t Packed) -> Self {
-        check(bytes.len(), at, slots_at, packed);
+    pub(super) unsafe fn from_raw(start: *const u8, slots_at: usize, packed: &'t Packed) -> Self {
         RawBlock {
-            // SAFETY: `at` is inside `bytes`, as just checked.
-            start: unsafe { bytes.as_ptr().add(at) },
+            start,
             slots_at,
             packed,
             bytes: PhantomData,
         }
+    }
+
+    /// The two bytes at `AT` of the header.
+    #[inline(always)]
+    #[must_use]
+    pub fn half_word<const AT: usize>(&self) -> u16 {
+        const { assert!(AT + 2 <= HEADER) };
+        // SAFETY: the header is inside the block.
+        u16::from_le_bytes(unsafe { self.start.add(AT).cast::<[u8; 2]>().read() })
     }
 
     /// The eight bytes at `AT` of the header.
@@ -140,17 +137,15 @@ impl<'t> RawBlock<'t> {
 }
 
 impl<'t> RawBlockMut<'t> {
-    /// The block at byte `at` of `bytes`, whose slots start `slots_at` bytes further on.
+    /// The block at `start`, whose slots start `slots_at` bytes further on.
     ///
-    /// # Panics
-    /// If the block, with the slack behind it, is not inside `bytes`.
+    /// # Safety
+    /// For `'t`, `slots_at + packed.bytes_per_block() + SLACK` bytes are readable and writable
+    /// at `start`, and are not otherwise used; `slots_at` is at least [`HEADER`].
     #[inline(always)]
-    #[must_use]
-    pub fn new(bytes: &'t mut [u8], at: usize, slots_at: usize, packed: &'t Packed) -> Self {
-        check(bytes.len(), at, slots_at, packed);
+    pub(super) unsafe fn from_raw(start: *mut u8, slots_at: usize, packed: &'t Packed) -> Self {
         RawBlockMut {
-            // SAFETY: `at` is inside `bytes`, as just checked.
-            start: unsafe { bytes.as_mut_ptr().add(at) },
+            start,
             slots_at,
             packed,
             bytes: PhantomData,
@@ -271,6 +266,23 @@ mod tests {
     use super::*;
     use crate::bits::{Cpu, Operation, load_word};
 
+    fn read<'t>(bytes: &'t [u8], at: usize, slots_at: usize, packed: &'t Packed) -> RawBlock<'t> {
+        assert!(at + slots_at + packed.bytes_per_block() + SLACK <= bytes.len());
+        // SAFETY: as just checked.
+        unsafe { RawBlock::from_raw(bytes.as_ptr().add(at), slots_at, packed) }
+    }
+
+    fn write<'t>(
+        bytes: &'t mut [u8],
+        at: usize,
+        slots_at: usize,
+        packed: &'t Packed,
+    ) -> RawBlockMut<'t> {
+        assert!(at + slots_at + packed.bytes_per_block() + SLACK <= bytes.len());
+        // SAFETY: as just checked.
+        unsafe { RawBlockMut::from_raw(bytes.as_mut_ptr().add(at), slots_at, packed) }
+    }
+
     fn for_each_block(mut test: impl FnMut(&mut [u8], usize, usize, &Packed)) {
         for bits in 1..=56 {
             let packed = Packed::new(bits, 0);
@@ -287,7 +299,7 @@ mod tests {
     #[test]
     fn reads_what_the_checked_loads_read() {
         for_each_block(|bytes, at, slots_at, packed| {
-            let block = RawBlock::new(bytes, at, slots_at, packed);
+            let block = read(bytes, at, slots_at, packed);
             assert_eq!(block.word::<2>(), load_word(bytes, at + 2));
             assert_eq!(block.word::<10>(), load_word(bytes, at + 10));
             assert_eq!(block.lane(), &bytes[at + 18..at + slots_at]);
@@ -307,7 +319,7 @@ mod tests {
             expected[at] = 3;
             expected[at + 1] = 1;
             expected[at + 18..at + slots_at].fill(9);
-            let mut block = RawBlockMut::new(bytes, at, slots_at, packed);
+            let mut block = write(bytes, at, slots_at, packed);
             block.set_word::<2>(77);
             block.set_half_word::<0>(0x0103);
             block.lane().fill(9);
@@ -333,7 +345,7 @@ mod tests {
 
         #[inline(always)]
         fn run<I: Isa>(self) -> u64 {
-            let mut block = RawBlockMut::new(self.bytes, 0, HEADER, self.packed);
+            let mut block = write(self.bytes, 0, HEADER, self.packed);
             let (from, to) = self.range;
             if self.up {
                 block.shift_up::<I>(from, to, self.carry)
@@ -381,13 +393,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    #[should_panic(expected = "a block lies inside its table")]
-    fn a_block_that_is_cut_off_is_refused() {
-        let packed = Packed::new(9, 0);
-        let bytes = vec![0; 18 + 72 + SLACK];
-        let _ = RawBlock::new(&bytes, 1, 18, &packed);
     }
 }

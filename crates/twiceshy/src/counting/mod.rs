@@ -23,6 +23,7 @@ mod write;
 use std::fmt;
 
 use crate::adaptive::core::{Contents, Core};
+use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
@@ -84,7 +85,7 @@ impl<H: StreamHash> Buildable for CountingFilter<H> {
     }
 }
 
-impl<H: StreamHash, M: AsRef<[u8]>> CountingFilter<H, M> {
+impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
     /// Hashes a key the way this filter does.
     #[inline]
     pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
@@ -230,7 +231,7 @@ impl<H: StreamHash> Clone for CountingFilter<H> {
     }
 }
 
-impl<H: StreamHash, M: AsRef<[u8]>> fmt::Debug for CountingFilter<H, M> {
+impl<H: StreamHash, M: Bytes> fmt::Debug for CountingFilter<H, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CountingFilter")
             .field("total", &self.total)
@@ -242,7 +243,7 @@ impl<H: StreamHash, M: AsRef<[u8]>> fmt::Debug for CountingFilter<H, M> {
     }
 }
 
-impl<H: StreamHash, M: AsRef<[u8]>> Filter for CountingFilter<H, M> {
+impl<H: StreamHash, M: Bytes> Filter for CountingFilter<H, M> {
     #[inline]
     fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
         self.hash(key)

@@ -4,6 +4,7 @@ use std::fmt;
 use std::iter::FusedIterator;
 
 use super::QuotientFilter;
+use crate::bits::Bytes;
 use crate::hash::StreamHash;
 use crate::mem::Memory;
 use crate::quotient::{Bare, Fingerprint, Run, Runs, Table};
@@ -18,7 +19,7 @@ pub struct Iter<'f, M = Memory> {
     pub(super) left: u64,
 }
 
-impl<M: AsRef<[u8]>> Iterator for Iter<'_, M> {
+impl<M: Bytes> Iterator for Iter<'_, M> {
     type Item = Fingerprint;
 
     fn next(&mut self) -> Option<Fingerprint> {
@@ -42,7 +43,7 @@ impl<M: AsRef<[u8]>> Iterator for Iter<'_, M> {
     }
 }
 
-impl<M: AsRef<[u8]>> FusedIterator for Iter<'_, M> {}
+impl<M: Bytes> FusedIterator for Iter<'_, M> {}
 
 impl<M> fmt::Debug for Iter<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -52,7 +53,7 @@ impl<M> fmt::Debug for Iter<'_, M> {
     }
 }
 
-impl<'f, H: StreamHash, M: AsRef<[u8]>> IntoIterator for &'f QuotientFilter<H, M> {
+impl<'f, H: StreamHash, M: Bytes> IntoIterator for &'f QuotientFilter<H, M> {
     type Item = Fingerprint;
     type IntoIter = Iter<'f, M>;
 

@@ -21,6 +21,7 @@ mod write;
 use std::fmt;
 
 pub use self::iter::Iter;
+use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
@@ -105,7 +106,7 @@ impl<H: StreamHash> Buildable for QuotientFilter<H> {
     }
 }
 
-impl<H: StreamHash, M: AsRef<[u8]>> QuotientFilter<H, M> {
+impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
     /// Hashes a key the way this filter does, for the methods that take a [`Hashed`] key: of
     /// this filter, or of another one with the same hash and seed.
     #[inline]
@@ -213,7 +214,7 @@ impl<H: StreamHash> Clone for QuotientFilter<H> {
     }
 }
 
-impl<H: StreamHash, M: AsRef<[u8]>> fmt::Debug for QuotientFilter<H, M> {
+impl<H: StreamHash, M: Bytes> fmt::Debug for QuotientFilter<H, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("QuotientFilter")
             .field("len", &self.len())
@@ -224,7 +225,7 @@ impl<H: StreamHash, M: AsRef<[u8]>> fmt::Debug for QuotientFilter<H, M> {
     }
 }
 
-impl<H: StreamHash, M: AsRef<[u8]>> Filter for QuotientFilter<H, M> {
+impl<H: StreamHash, M: Bytes> Filter for QuotientFilter<H, M> {
     #[inline]
     fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
         self.hash(key)

@@ -1,7 +1,7 @@
 //! The operations on the table, compiled for each set of instructions.
 
 use super::Core;
-use crate::bits::{Isa, Operation};
+use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
 use crate::quotient::{Bare, Fingerprint, Short};
 use crate::traits::Removed;
@@ -13,7 +13,7 @@ pub(super) struct Contains<'f, M> {
     pub(super) h0: u64,
 }
 
-impl<M: AsRef<[u8]>> Operation for Contains<'_, M> {
+impl<M: Bytes> Operation for Contains<'_, M> {
     type Output = bool;
 
     #[inline(always)]
@@ -28,7 +28,7 @@ impl<M: AsRef<[u8]>> Operation for Contains<'_, M> {
 }
 
 /// The long ways, kept out of the short ones: they would cost those their registers.
-impl<M: AsRef<[u8]>> Core<M> {
+impl<M: Bytes> Core<M> {
     #[inline(never)]
     fn contains_beyond(&self, h0: u64) -> bool {
         self.table.cpu().run(ContainsBeyond { core: self, h0 })
@@ -52,7 +52,7 @@ struct ContainsBeyond<'f, M> {
     h0: u64,
 }
 
-impl<M: AsRef<[u8]>> Operation for ContainsBeyond<'_, M> {
+impl<M: Bytes> Operation for ContainsBeyond<'_, M> {
     type Output = bool;
 
     #[inline(always)]

@@ -14,25 +14,13 @@
 
 use super::sidecar::Sidecar;
 use crate::bits::{
-    HEADER, Isa, Packed, RawBlock, RawBlockMut, mask_below, mask_through, rank_through,
-    shift_bits_down, shift_bits_up,
+    Isa, Packed, RawBlock, RawBlockMut, mask_below, mask_through, rank_through, shift_bits_down,
+    shift_bits_up,
 };
 
 const OFFSET: usize = 0;
 const OCCUPIEDS: usize = 2;
 const RUNENDS: usize = 10;
-
-/// Where the slots of a block start.
-#[inline(always)]
-pub(super) const fn slots_at<S: Sidecar>() -> usize {
-    HEADER + S::BYTES
-}
-
-/// Bytes of a block.
-#[inline(always)]
-pub(super) const fn stride<S: Sidecar>(slot_bits: u32) -> usize {
-    slots_at::<S>() + slot_bits as usize * 8
-}
 
 /// The metadata of one block, read at once.
 #[derive(Clone, Copy, Debug)]
@@ -53,13 +41,25 @@ pub(super) struct LocalRun {
     pub(super) end: u32,
 }
 
+/// What a lookup needs to know of a run. Slots are counted from the block's start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe {
+    /// All ones if the quotient has a run, all zeros if not.
+    pub(super) occupied: u64,
+    /// The first slot; arbitrary without a run.
+    pub(super) start: u32,
+    /// How many slots more there are; very many if the run does not end in this block, none
+    /// without a run.
+    pub(super) last: u32,
+}
+
 impl Header {
     /// Reads the header of a block.
     #[inline(always)]
     pub(super) fn read<S: Sidecar>(block: &RawBlock<'_>) -> Self {
         let marked = if S::MARKS { S::marked(block.lane()) } else { 0 };
         Header {
-            offset: block.word::<OFFSET>() as u16,
+            offset: block.half_word::<OFFSET>(),
             occupieds: block.word::<OCCUPIEDS>(),
             ends: block.word::<RUNENDS>() & !marked,
             marked,
@@ -118,34 +118,51 @@ impl Header {
         end_before.min(lowest)
     }
 
-    /// The first slot and the number of slots of the run of quotient `i`: zero slots if it
-    /// has no run, `None` if it is not wholly in this block, or if a slot from behind the
-    /// run before it to behind itself is marked.
+    /// Where the run of quotient `i` is, if it is wholly in this block and short; see
+    /// [`Probe`]. `None` if the block is full of earlier blocks' slots, or if a slot from the
+    /// start of the run to behind it is marked.
     ///
-    /// Whether a quotient has a run is a coin toss that no branch predictor wins, so no
-    /// branch depends on it: what is computed for nothing is masked out.
+    /// ```text
+    /// slot          offset                                    counted from the offset on:
+    /// own ends       .  .  1  .  .  1  1  .
+    /// bounds         1  .  .  1  .  .  1  1     where a run can start, where one has ended
+    /// ```
+    ///
+    /// The run with `k` runs before it starts at bound `k`, or at its home if that is later,
+    /// and has ended at bound `k + 1`: one `pdep` finds both. Whether a quotient has a run is
+    /// a coin toss that no branch predictor wins, so no branch depends on it: what is
+    /// computed for nothing is masked out.
     #[inline(always)]
-    pub(super) fn probe<I: Isa, S: Sidecar>(&self, i: u32) -> Option<(u32, u32)> {
+    pub(super) fn probe<I: Isa, S: Sidecar>(&self, i: u32) -> Option<Probe> {
         if self.offset > 63 {
             return None;
         }
-        let occupied = ((self.occupieds << (!i & 63)) as i64 >> 63) as u64;
-        let (_, ends, bit) = self.rank_select::<I>(i);
-        if bit | !occupied == 0 {
-            return None;
-        }
-        let from_end = self.start_from_end(ends, bit, i);
-        let start = from_end.wrapping_neg() & 63;
+        let offset = u32::from(self.offset);
+        let below = self.occupieds << (!i & 63);
+        let occupied = (below as i64 >> 63) as u64;
+        let rank = below.count_ones();
+        // An end in slot 63 is lost if the offset is 0: then the run seems not to end here.
+        let bounds = self.ends >> offset << 1 | 1;
+        let both = I::select_two(bounds, rank.wrapping_sub(1) & 63);
+        let start = (both.trailing_zeros() as i32).max(i as i32 - offset as i32);
+        let end = 63 - both.leading_zeros() as i32;
+        let last = (end - start - 1) as u32 & occupied as u32;
+        let start = (start + offset as i32) as u32;
         if S::MARKS {
-            // The bits from `start` to the one behind the runend, and whether that is the
-            // last of the block.
-            let run = (bit << 2).wrapping_sub(1 << start);
-            if (self.marked & run | bit >> 63) & occupied != 0 {
+            // The bits from `start` to the slot behind the run; if that is in the next block,
+            // it is not seen and counts as marked.
+            let behind = both & both.wrapping_neg() ^ both;
+            let run = (behind << offset << 1).wrapping_sub(1 << (start & 63));
+            let unseen = u64::from(end + offset as i32 > 63);
+            if (self.marked & run | unseen) & occupied != 0 {
                 return None;
             }
         }
-        let length = from_end.wrapping_sub(bit.leading_zeros()) & occupied as u32;
-        Some((start, length))
+        Some(Probe {
+            occupied,
+            start,
+            last,
+        })
     }
 
     /// The first slot at or after `from` before which the runs of all lower quotients (of

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::sidecar::Sidecar;
 use super::table::Table;
+use crate::bits::Bytes;
 
 /// An invariant that does not hold, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ fn require(holds: bool, what: &'static str, at: u64) -> Result<(), Violation> {
     }
 }
 
-impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
+impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// Verifies the invariants of `docs/design.md`, "The quotient table", in one pass that
     /// uses neither offsets nor select.
     ///
@@ -72,7 +73,7 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
         }
         self.check_empty(end, self.slots)?;
         require(used == self.used, "the number of used slots is wrong", used)?;
-        let padding = &self.memory.as_ref()[self.blocks() as usize * self.stride..];
+        let padding = self.blocks.slack();
         require(
             padding.iter().all(|&byte| byte == 0),
             "the padding is not zero",

@@ -13,7 +13,7 @@ use super::Fingerprint;
 use super::block::Header;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::{Isa, mask_through};
+use crate::bits::{Bytes, Isa, mask_through};
 
 /// The slots of one quotient's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Run {
     pub end: u64,
 }
 
-impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
+impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// Does the run of a fingerprint's quotient hold its remainder? `None` if that takes a
     /// longer look: the run has marked slots, leaves its block, or is longer than a window.
     /// `L` is `S`, or stands for it where nothing is marked.
@@ -42,14 +42,14 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
         // for that line now overlaps the two misses.
         block.prefetch_slot(i);
         let header = Header::read::<L>(&block);
-        let (start, length) = header.probe::<I, L>(i)?;
-        let packed = &self.packed;
-        if length > packed.per_window() {
+        let run = header.probe::<I, L>(i)?;
+        let packed = self.packed();
+        if run.last >= packed.per_window() {
             return None;
         }
-        // Without a run the start is arbitrary and the length zero.
         let pattern = packed.repeat_compared(fingerprint.remainder);
-        Some(packed.equal(block.window(start), pattern, length) != 0)
+        let equal = packed.equal_through(block.window(run.start), pattern, run.last);
+        Some(equal & run.occupied != 0)
     }
 
     /// The run of a quotient.
@@ -230,13 +230,13 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
     /// marked slots.
     #[inline(always)]
     pub(crate) fn upper_bound(&self, run: &Run, value: u64) -> u64 {
-        let pattern = self.packed.repeat(value);
+        let pattern = self.packed().repeat(value);
         let mut at = run.start;
         while at < run.end {
             let (block, i) = split(at);
-            let count = u64::from(self.packed.per_window().min(64 - i)).min(run.end - at);
+            let count = u64::from(self.packed().per_window().min(64 - i)).min(run.end - at);
             let window = self.block(block).window(i);
-            let at_most = self.packed.count_at_most(window, pattern, count as u32);
+            let at_most = self.packed().count_at_most(window, pattern, count as u32);
             at += u64::from(at_most);
             if u64::from(at_most) < count {
                 break;
@@ -273,14 +273,14 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
     /// Does `run` hold `remainder`? The run has no marked slots.
     #[inline(always)]
     pub(crate) fn run_holds(&self, run: &Run, remainder: u64) -> bool {
-        let pattern = self.packed.repeat_compared(remainder);
+        let pattern = self.packed().repeat_compared(remainder);
         let mut at = run.start;
         let mut equal = 0;
         while at < run.end {
             let (block, i) = split(at);
-            let count = u64::from(self.packed.per_window().min(64 - i)).min(run.end - at);
+            let count = u64::from(self.packed().per_window().min(64 - i)).min(run.end - at);
             let window = self.block(block).window(i);
-            equal |= self.packed.equal(window, pattern, count as u32);
+            equal |= self.packed().equal(window, pattern, count as u32);
             at += count;
         }
         equal != 0

@@ -3,9 +3,9 @@
 use super::find::Run;
 use super::sidecar::Sidecar;
 use super::table::Table;
-use crate::bits::Portable;
+use crate::bits::{Bytes, Portable};
 
-impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
+impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// All runs in the order of their quotients, which is the order of their slots.
     #[must_use]
     pub fn runs(&self) -> Runs<'_, S, M> {
@@ -44,7 +44,7 @@ pub struct Runs<'t, S: Sidecar, M> {
     end: u64,
 }
 
-impl<S: Sidecar, M: AsRef<[u8]>> Iterator for Runs<'_, S, M> {
+impl<S: Sidecar, M: Bytes> Iterator for Runs<'_, S, M> {
     type Item = Run;
 
     fn next(&mut self) -> Option<Run> {

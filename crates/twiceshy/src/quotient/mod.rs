@@ -41,6 +41,7 @@ mod sidecar;
 mod table;
 mod writer;
 
+pub use crate::bits::{Bytes, Lane};
 pub use block::Slot;
 pub use check::Violation;
 pub use find::Run;

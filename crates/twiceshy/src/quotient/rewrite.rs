@@ -6,10 +6,10 @@ use super::block::{self, Slot};
 use super::find::Run;
 use super::sidecar::{Mark, Marks};
 use super::table::{Table, split};
-use crate::bits::Isa;
+use crate::bits::{Bytes, Isa};
 use crate::error::Error;
 
-impl<M: AsRef<[u8]> + AsMut<[u8]>> Table<Marks, M> {
+impl<M: Bytes + AsMut<[u8]>> Table<Marks, M> {
     /// Replaces the slots `old` of a run, which are whole fingerprints, by `new`, which are
     /// too. Runend bits of unmarked slots in `new` don't matter: the run's own is kept
     /// right.

@@ -19,10 +19,10 @@ use super::block::{self, Slot};
 use super::find::Run;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::Isa;
+use crate::bits::{Bytes, Isa};
 use crate::error::Error;
 
-impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
+impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// Adds an unmarked slot with `value` to a run, at slot `at` of `run.start..=run.end`
     /// and not between a slot and the marked ones behind it.
     ///

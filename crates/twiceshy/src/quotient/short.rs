@@ -9,7 +9,7 @@ use super::Fingerprint;
 use super::block::{self, Header, Slot};
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::Isa;
+use crate::bits::{Bytes, Isa};
 use crate::error::Error;
 use crate::traits::Removed;
 
@@ -24,7 +24,7 @@ pub(crate) enum Short<T> {
     NotHere,
 }
 
-impl<S: Sidecar, M: AsRef<[u8]> + AsMut<[u8]>> Table<S, M> {
+impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// Adds an unmarked slot with `value` to the run of `quotient`, behind all that are not
     /// above it.
     #[inline(always)]

@@ -8,16 +8,13 @@
 //! | [`Bare`] | none | the plain quotient filter |
 //! | [`Marks`] | 64 bits | extensions and counters: a marked slot continues the fingerprint before it |
 
-use crate::bits::{load_word, shift_bits_down, shift_bits_up, store_word};
+use crate::bits::{Lane, load_word, shift_bits_down, shift_bits_up, store_word};
 
-/// Per-slot data of a block. All functions get the lane's [`BYTES`](Sidecar::BYTES)
+/// Per-slot data of a block. All functions get the lane's [`BYTES`](Lane::BYTES)
 /// bytes, which are zero in an empty block.
-pub trait Sidecar {
+pub trait Sidecar: Lane {
     /// What rides along with one slot. The default is the item of an empty slot.
     type Item: Copy + Default + PartialEq + std::fmt::Debug;
-
-    /// Bytes of the lane in each block.
-    const BYTES: usize;
 
     /// May slots be marked? If not, [`marked`](Sidecar::marked) is always zero.
     const MARKS: bool;
@@ -48,9 +45,12 @@ pub trait Sidecar {
 #[derive(Clone, Copy, Debug)]
 pub struct Bare<const LANE: usize = 0>;
 
+impl<const LANE: usize> Lane for Bare<LANE> {
+    const BYTES: usize = LANE;
+}
+
 impl<const LANE: usize> Sidecar for Bare<LANE> {
     type Item = ();
-    const BYTES: usize = LANE;
     const MARKS: bool = false;
 
     #[inline(always)]
@@ -105,9 +105,12 @@ pub enum Mark {
 #[derive(Clone, Copy, Debug)]
 pub struct Marks;
 
+impl Lane for Marks {
+    const BYTES: usize = 8;
+}
+
 impl Sidecar for Marks {
     type Item = Mark;
-    const BYTES: usize = 8;
     const MARKS: bool = true;
 
     #[inline(always)]

@@ -1,11 +1,10 @@
 //! The table itself: its memory, its sizes, and single slots.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use super::block::{self, Header, Slot};
 use super::sidecar::Sidecar;
-use crate::bits::{Cpu, Packed, RawBlock, RawBlockMut, SLACK};
+use crate::bits::{Blocks, Bytes, Cpu, Packed, RawBlock, RawBlockMut, bytes_of_blocks};
 use crate::error::Error;
 use crate::mem::{HugePages, Memory};
 
@@ -14,14 +13,11 @@ use crate::mem::{HugePages, Memory};
 /// `S` is the data that rides along with each slot, `M` the bytes that the table lives
 /// in: its own memory, or any bytes for a table that is only read.
 pub struct Table<S: Sidecar, M = Memory> {
-    pub(super) memory: M,
-    pub(super) packed: Packed,
-    pub(super) stride: usize,
+    pub(super) blocks: Blocks<M, S>,
     pub(super) quotients: u64,
     pub(super) slots: u64,
     pub(super) used: u64,
     cpu: Cpu,
-    sidecar: PhantomData<S>,
 }
 
 /// What to build.
@@ -45,16 +41,12 @@ pub fn spare_slots(quotients: u64) -> u64 {
     4 * (quotients.isqrt() + 1) + 64
 }
 
-/// Whole vectors are read and written at the last slots too.
-const PADDING: usize = SLACK;
-
 /// How many blocks a table has, and how many bytes they and the padding take; `None` if
 /// they can't be counted.
 pub(crate) fn size<S: Sidecar>(quotients: u64, slot_bits: u32) -> Option<(u64, u64)> {
     let slots = quotients.checked_add(spare_slots(quotients))?;
     let blocks = slots.div_ceil(64);
-    let bytes = blocks.checked_mul(block::stride::<S>(slot_bits) as u64)?;
-    Some((blocks, bytes.checked_add(PADDING as u64)?))
+    Some((blocks, bytes_of_blocks::<S>(blocks, slot_bits)?))
 }
 
 impl<S: Sidecar> Table<S> {
@@ -88,21 +80,21 @@ impl<S: Sidecar> Table<S> {
                 "{quotients} slots do not fit in memory"
             )));
         };
+        let memory = Memory::zeroed(bytes, huge_pages)?;
+        let packed = Packed::new(slot_bits, ignored_bits);
         Ok(Table {
-            memory: Memory::zeroed(bytes, huge_pages)?,
-            packed: Packed::new(slot_bits, ignored_bits),
-            stride: block::stride::<S>(slot_bits),
+            blocks: Blocks::new(memory, packed, blocks)
+                .expect("the memory is as long as `size` says"),
             quotients,
             slots: blocks * 64,
             used: 0,
             cpu: Cpu::detect(),
-            sidecar: PhantomData,
         })
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.memory.as_mut().fill(0);
+        self.blocks.bytes_mut().fill(0);
         self.used = 0;
     }
 
@@ -112,8 +104,12 @@ impl<S: Sidecar> Table<S> {
     /// [`Error::Geometry`] if it does not fit in memory.
     pub fn try_clone(&self) -> Result<Self, Error> {
         Ok(Table {
-            memory: self.memory.try_clone()?,
-            packed: self.packed.clone(),
+            blocks: Blocks::new(
+                self.blocks.memory().try_clone()?,
+                self.blocks.packed().clone(),
+                self.blocks.count(),
+            )
+            .expect("a copy is as long as the original"),
             ..*self
         })
     }
@@ -141,7 +137,7 @@ impl<S: Sidecar, M> Table<S, M> {
     /// The lowest bits of a slot that take no part in comparisons.
     #[inline(always)]
     pub(crate) fn ignored_bits(&self) -> u32 {
-        self.packed.ignored()
+        self.packed().ignored()
     }
 
     /// The instructions to use.
@@ -153,7 +149,13 @@ impl<S: Sidecar, M> Table<S, M> {
 
     #[inline(always)]
     pub(super) fn blocks(&self) -> u64 {
-        self.slots / 64
+        self.blocks.count()
+    }
+
+    /// The packing of the slots.
+    #[inline(always)]
+    pub(super) fn packed(&self) -> &Packed {
+        self.blocks.packed()
     }
 
     /// `Error::Full` with this table's figures.
@@ -172,23 +174,17 @@ pub(super) fn split(slot: u64) -> (u64, u32) {
     (slot >> 6, (slot & 63) as u32)
 }
 
-impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
+impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// Bytes of the table.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.memory.as_ref().len() as u64
+        self.blocks.bytes().len() as u64
     }
 
     /// A block, to read.
     #[inline(always)]
     pub(super) fn block(&self, block: u64) -> RawBlock<'_> {
-        let at = block as usize * self.stride;
-        RawBlock::new(
-            self.memory.as_ref(),
-            at,
-            block::slots_at::<S>(),
-            &self.packed,
-        )
+        self.blocks.get(block)
     }
 
     #[inline(always)]
@@ -209,21 +205,15 @@ impl<S: Sidecar, M: AsRef<[u8]>> Table<S, M> {
     #[must_use]
     pub fn slot(&self, slot: u64) -> Slot<S::Item> {
         let (block, i) = split(slot);
-        block::get::<S>(&self.block(block), &self.packed, i)
+        block::get::<S>(&self.block(block), self.packed(), i)
     }
 }
 
-impl<S: Sidecar, M: AsMut<[u8]>> Table<S, M> {
+impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// A block, to write.
     #[inline(always)]
     pub(super) fn block_mut(&mut self, block: u64) -> RawBlockMut<'_> {
-        let at = block as usize * self.stride;
-        RawBlockMut::new(
-            self.memory.as_mut(),
-            at,
-            block::slots_at::<S>(),
-            &self.packed,
-        )
+        self.blocks.get_mut(block)
     }
 
     #[inline(always)]
@@ -252,7 +242,7 @@ impl<S: Sidecar, M> fmt::Debug for Table<S, M> {
         f.debug_struct("Table")
             .field("quotients", &self.quotients)
             .field("slots", &self.slots)
-            .field("slot_bits", &self.packed.bits())
+            .field("slot_bits", &self.packed().bits())
             .field("used", &self.used)
             .finish_non_exhaustive()
     }

@@ -92,15 +92,18 @@ impl<H: StreamHash> Adaptive<H> {
 }
 
 impl<H: StreamHash> Contender for Adaptive<H> {
+    #[inline(always)]
     fn insert(&mut self, key: u64) -> Result<()> {
         self.filter.insert(&key)?;
         Ok(())
     }
 
+    #[inline(always)]
     fn contains(&self, key: u64) -> bool {
         self.filter.contains(&key)
     }
 
+    #[inline(always)]
     fn remove(&mut self, key: u64) -> bool {
         match self.filter.remove_known_member(&key) {
             Err(Error::NeedsKeys { minirun }) => self.remove_among(key, minirun).is_ok(),

@@ -28,14 +28,17 @@ fn build(workload: &Workload) -> Result<Box<dyn Contender>> {
 }
 
 impl Contender for Cuckoo {
+    #[inline(always)]
     fn insert(&mut self, key: u64) -> Result<()> {
         Ok(self.add(&key)?)
     }
 
+    #[inline(always)]
     fn contains(&self, key: u64) -> bool {
         Cuckoo::contains(self, &key)
     }
 
+    #[inline(always)]
     fn remove(&mut self, key: u64) -> bool {
         self.delete(&key)
     }

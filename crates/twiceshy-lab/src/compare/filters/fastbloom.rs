@@ -28,11 +28,13 @@ fn build(workload: &Workload) -> Result<Box<dyn Contender>> {
 }
 
 impl Contender for BloomFilter {
+    #[inline(always)]
     fn insert(&mut self, key: u64) -> Result<()> {
         BloomFilter::insert(self, &key);
         Ok(())
     }
 
+    #[inline(always)]
     fn contains(&self, key: u64) -> bool {
         BloomFilter::contains(self, &key)
     }

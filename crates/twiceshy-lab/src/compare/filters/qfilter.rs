@@ -36,15 +36,18 @@ fn build(workload: &Workload) -> Result<Box<dyn Contender>> {
 }
 
 impl Contender for Filter {
+    #[inline(always)]
     fn insert(&mut self, key: u64) -> Result<()> {
         Filter::insert(self, key)?;
         Ok(())
     }
 
+    #[inline(always)]
     fn contains(&self, key: u64) -> bool {
         Filter::contains(self, key)
     }
 
+    #[inline(always)]
     fn remove(&mut self, key: u64) -> bool {
         Filter::remove(self, key)
     }

@@ -37,14 +37,17 @@ fn plain<H: StreamHash + 'static>(workload: &Workload) -> Result<Box<dyn Contend
 }
 
 impl<H: StreamHash> Contender for Plain<H> {
+    #[inline(always)]
     fn insert(&mut self, key: u64) -> Result<()> {
         Ok(self.0.insert(&key)?)
     }
 
+    #[inline(always)]
     fn contains(&self, key: u64) -> bool {
         self.0.contains(&key)
     }
 
+    #[inline(always)]
     fn remove(&mut self, key: u64) -> bool {
         matches!(self.0.remove(&key), Ok(Removed::One))
     }

@@ -76,6 +76,7 @@ fn gathering<F: Fuse>(workload: &Workload) -> Result<Box<dyn Contender>> {
 }
 
 impl<F: Fuse> Contender for Static<F> {
+    #[inline(always)]
     fn insert(&mut self, key: u64) -> Result<()> {
         match self {
             Static::Gathering(keys) => keys.push(key),
@@ -91,6 +92,7 @@ impl<F: Fuse> Contender for Static<F> {
         Ok(())
     }
 
+    #[inline(always)]
     fn contains(&self, key: u64) -> bool {
         match self {
             // Not a filter yet, so nothing can be ruled out.

@@ -151,7 +151,7 @@ fn options(quotients: u64, slot_bits: u32, ignored_bits: u32) -> TableOptions {
 }
 
 fn bytes<S: Sidecar>(table: &Table<S>) -> &[u8] {
-    table.memory.as_ref()
+    table.blocks.bytes()
 }
 
 impl<S: Made> Game<S> {
@@ -615,12 +615,12 @@ fn flip_every_bit<S: Made>(quotients: u64, slots: u64, seed: u64) -> u64 {
     let before = content(&table);
     let mut unnoticed = 0;
     for bit in 0..8 * table.bytes() as usize {
-        table.memory.as_mut()[bit / 8] ^= 1 << (bit % 8);
+        table.blocks.bytes_mut()[bit / 8] ^= 1 << (bit % 8);
         if table.check_invariants().is_ok() {
             assert!(content(&table) != before, "bit {bit} goes unnoticed");
             unnoticed += 1;
         }
-        table.memory.as_mut()[bit / 8] ^= 1 << (bit % 8);
+        table.blocks.bytes_mut()[bit / 8] ^= 1 << (bit % 8);
     }
     assert_eq!(table.check_invariants(), Ok(()));
     table.used += 1;

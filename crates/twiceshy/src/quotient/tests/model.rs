@@ -1,5 +1,6 @@
 //! The model of a quotient table, and sidecars to try it with.
 
+use crate::bits;
 use crate::hash::{GOLDEN, mix};
 use crate::quotient::{Mark, Marks, Run, Sidecar, Slot};
 
@@ -32,9 +33,14 @@ impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> Lane<MARKED, TAGGED
     const TAGS: usize = 8 * MARKED as usize;
 }
 
+impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> bits::Lane
+    for Lane<MARKED, TAGGED, MAX>
+{
+    const BYTES: usize = Self::TAGS + 64 * TAGGED as usize;
+}
+
 impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> Sidecar for Lane<MARKED, TAGGED, MAX> {
     type Item = Tag;
-    const BYTES: usize = Self::TAGS + 64 * TAGGED as usize;
     const MARKS: bool = MARKED;
     const MAX_OFFSET: u16 = MAX;
 
