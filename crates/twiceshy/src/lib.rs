@@ -12,6 +12,7 @@ mod bits;
 mod mem;
 
 pub mod adaptive;
+pub mod batch;
 pub mod builder;
 pub mod counting;
 mod error;

@@ -5,6 +5,7 @@
 //! ask many filters of the same hash and seed.
 
 use crate::adaptive::Adapted;
+use crate::batch::{ContainsEach, Interrupted};
 use crate::error::Error;
 use crate::hash::{Hashed, Key};
 use crate::stats::Stats;
@@ -25,6 +26,47 @@ pub trait Filter {
     #[must_use]
     fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         self.contains_hashed(&self.hash(key))
+    }
+
+    /// May each of `keys` be a member? The answers replace what is in `found`. Faster than
+    /// one by one where the filter is larger than the caches; see [`batch`](crate::batch).
+    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
+        found.clear();
+        found.extend(keys.iter().map(|key| self.contains(key)));
+    }
+
+    /// [`contains_batch_into`](Self::contains_batch_into) for keys that are hashed already.
+    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
+        found.clear();
+        found.extend(keys.iter().map(|key| self.contains_hashed(key)));
+    }
+
+    /// May each of `keys` be a member?
+    #[must_use]
+    fn contains_batch<K: Key>(&self, keys: &[K]) -> Vec<bool> {
+        let mut found = Vec::new();
+        self.contains_batch_into(keys, &mut found);
+        found
+    }
+
+    /// [`contains_batch`](Self::contains_batch) for keys that are hashed already.
+    #[must_use]
+    fn contains_batch_hashed(&self, keys: &[Hashed<'_>]) -> Vec<bool> {
+        let mut found = Vec::new();
+        self.contains_batch_hashed_into(keys, &mut found);
+        found
+    }
+
+    /// May each of `keys` be a member? Takes a few hundred keys at a time from the iterator
+    /// and gives their answers in order.
+    fn contains_each<I: IntoIterator<Item: Key>>(
+        &self,
+        keys: I,
+    ) -> ContainsEach<'_, Self, I::IntoIter>
+    where
+        Self: Sized,
+    {
+        ContainsEach::new(self, keys.into_iter())
     }
 
     /// How many items the filter holds, duplicates counted.
@@ -57,6 +99,23 @@ pub trait Insert: Filter {
     fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
         let hashed = self.hash(key);
         self.insert_hashed(&hashed)
+    }
+
+    /// Adds many keys, from a slice or an iterator, in their order. Faster than one by one
+    /// where the filter is larger than the caches; see [`batch`](crate::batch).
+    ///
+    /// # Errors
+    /// [`Interrupted`] at the first key that [`insert`](Insert::insert) refuses, with its
+    /// error; the keys before it are in.
+    fn insert_batch<K: Key>(
+        &mut self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<(), Interrupted> {
+        for (inserted, key) in (0..).zip(keys) {
+            self.insert(&key)
+                .map_err(|error| Interrupted { inserted, error })?;
+        }
+        Ok(())
     }
 }
 

@@ -46,6 +46,7 @@
 //!
 //! Paper: Wen et al., "Adaptive Quotient Filters" (2024).
 
+mod batch;
 pub(crate) mod core;
 mod edit;
 mod keyed;
@@ -59,6 +60,7 @@ mod write;
 use std::fmt;
 
 use self::core::Core;
+use crate::batch::Interrupted;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
@@ -344,6 +346,14 @@ impl<H: StreamHash, M: Bytes> Filter for AdaptiveFilter<H, M> {
         self.contains(key)
     }
 
+    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
+        self.contains_all(keys, found);
+    }
+
+    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
+        self.contains_all_hashed(keys, found);
+    }
+
     fn len(&self) -> u64 {
         self.len()
     }
@@ -362,6 +372,13 @@ impl<H: StreamHash> Insert for AdaptiveFilter<H> {
     #[inline]
     fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
         self.insert(key).map(|_| ())
+    }
+
+    fn insert_batch<K: Key>(
+        &mut self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<(), Interrupted> {
+        self.insert_all(keys)
     }
 }
 

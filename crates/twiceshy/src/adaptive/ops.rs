@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::Adapted;
 use super::core::Core;
 use super::print::{Digits, Stream};
+use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
 use crate::quotient::{Fingerprint, Mark, Marks, Run, Short, Sidecar, Slot, Table};
@@ -30,6 +31,26 @@ impl<L: Sidecar, M: Bytes> Operation for Answer<'_, L, M> {
     }
 }
 
+pub(super) struct AnswerAll<'f, L, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) hashes: &'f [u64],
+    pub(super) found: &'f mut [bool],
+    pub(super) unclear: &'f mut Unclear,
+    pub(super) lane: PhantomData<L>,
+}
+
+impl<L: Sidecar, M: Bytes> Operation for AnswerAll<'_, L, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let Core {
+            table, geometry, ..
+        } = self.core;
+        table.probe_all::<I, L>(geometry, self.hashes, self.found, self.unclear);
+    }
+}
+
 pub(super) struct AnswerBeyond<'f, M> {
     pub(super) core: &'f Core<M>,
     pub(super) h0: u64,
@@ -47,7 +68,7 @@ impl<M: Bytes> Operation for AnswerBeyond<'_, M> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        let run = table.run::<I>(quotient);
+        let run = table.spilled_run::<I>(quotient);
         let plain = self.core.is_unmarked() || !table.has_marks(&run);
         plain.then(|| table.run_holds(&run, remainder))
     }

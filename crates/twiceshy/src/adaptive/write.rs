@@ -15,8 +15,17 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// [`insert_with`](Self::insert_with) does it then. Nothing has changed.
     #[inline(always)]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
+        self.insert_word(first_word::<H, K>(&self.keyed, key), key)
+    }
+
+    /// [`insert`](Self::insert) for a key whose first word is `h0`.
+    #[inline(always)]
+    pub(super) fn insert_word<K: Key + ?Sized>(
+        &mut self,
+        h0: u64,
+        key: &K,
+    ) -> Result<Insertion, Error> {
         if self.core.layout.value_bits == 0 {
-            let h0 = first_word::<H, K>(&self.keyed, key);
             if let Some(result) = self.core.insert_plain(h0) {
                 return result.map(|()| Insertion::Added);
             }

@@ -116,6 +116,14 @@ impl<'t> RawBlock<'t> {
         self.prefetch(self.slots_at + bit / 8);
     }
 
+    /// Asks for the cache lines of header and lane: one, or two if they lie on both sides of
+    /// a line's end.
+    #[inline(always)]
+    pub fn prefetch_header(&self) {
+        self.prefetch(0);
+        self.prefetch(self.slots_at - 1);
+    }
+
     /// Asks for the cache line behind the block: the header of the next one.
     #[inline(always)]
     pub fn prefetch_next(&self) {

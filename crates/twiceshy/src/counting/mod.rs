@@ -18,11 +18,13 @@
 //! Patro, "A General-Purpose Counting Filter" (2017); the simpler encoding with a mark for
 //! each slot is that of "Adaptive Quotient Filters" (2024), section 4.2.
 
+mod batch;
 mod write;
 
 use std::fmt;
 
 use crate::adaptive::core::{Contents, Core};
+use crate::batch::Interrupted;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
@@ -259,6 +261,14 @@ impl<H: StreamHash, M: Bytes> Filter for CountingFilter<H, M> {
         self.contains(key)
     }
 
+    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
+        self.contains_all(keys, found);
+    }
+
+    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
+        self.contains_all_hashed(keys, found);
+    }
+
     fn len(&self) -> u64 {
         self.len()
     }
@@ -272,6 +282,13 @@ impl<H: StreamHash> Insert for CountingFilter<H> {
     #[inline]
     fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
         self.insert_hashed(key)
+    }
+
+    fn insert_batch<K: Key>(
+        &mut self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<(), Interrupted> {
+        self.insert_all(keys)
     }
 }
 

@@ -43,7 +43,7 @@ impl<H: StreamHash> CountingFilter<H> {
     }
 
     #[inline]
-    fn insert_h0(&mut self, h0: u64, count: u64) -> Result<(), Error> {
+    pub(super) fn insert_h0(&mut self, h0: u64, count: u64) -> Result<(), Error> {
         if count == 1 && self.core.answer(h0) == Some(false) {
             if let Some(result) = self.core.insert_plain(h0) {
                 self.total += u128::from(result.is_ok());

@@ -14,6 +14,7 @@
 //!
 //! Unlike a Bloom filter it can remove, can be iterated, and keeps duplicates apart.
 
+mod batch;
 mod iter;
 mod ops;
 mod write;
@@ -21,6 +22,7 @@ mod write;
 use std::fmt;
 
 pub use self::iter::Iter;
+use crate::batch::Interrupted;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
@@ -241,6 +243,14 @@ impl<H: StreamHash, M: Bytes> Filter for QuotientFilter<H, M> {
         self.contains(key)
     }
 
+    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
+        self.contains_all(keys, found);
+    }
+
+    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
+        self.contains_all_hashed(keys, found);
+    }
+
     fn len(&self) -> u64 {
         self.len()
     }
@@ -259,6 +269,13 @@ impl<H: StreamHash> Insert for QuotientFilter<H> {
     #[inline]
     fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
         self.insert(key)
+    }
+
+    fn insert_batch<K: Key>(
+        &mut self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<(), Interrupted> {
+        self.insert_all(keys)
     }
 }
 

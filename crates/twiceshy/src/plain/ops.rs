@@ -1,6 +1,7 @@
 //! The operations on the table, compiled for each set of instructions.
 
 use super::Core;
+use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
 use crate::quotient::{Bare, Fingerprint, Short};
@@ -27,10 +28,27 @@ impl<M: Bytes> Operation for Contains<'_, M> {
     }
 }
 
+pub(super) struct ContainsAll<'f, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) hashes: &'f [u64],
+    pub(super) found: &'f mut [bool],
+    pub(super) unclear: &'f mut Unclear,
+}
+
+impl<M: Bytes> Operation for ContainsAll<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let Core { table, geometry } = self.core;
+        table.probe_all::<I, Bare>(geometry, self.hashes, self.found, self.unclear);
+    }
+}
+
 /// The long ways, kept out of the short ones: they would cost those their registers.
 impl<M: Bytes> Core<M> {
     #[inline(never)]
-    fn contains_beyond(&self, h0: u64) -> bool {
+    pub(super) fn contains_beyond(&self, h0: u64) -> bool {
         self.table.cpu().run(ContainsBeyond { core: self, h0 })
     }
 }
@@ -62,7 +80,7 @@ impl<M: Bytes> Operation for ContainsBeyond<'_, M> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        table.run_holds(&table.run::<I>(quotient), remainder)
+        table.run_holds(&table.spilled_run::<I>(quotient), remainder)
     }
 }
 

@@ -26,7 +26,7 @@ impl<H: StreamHash> QuotientFilter<H> {
     }
 
     #[inline(always)]
-    fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
+    pub(super) fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
         let core = &mut self.core;
         core.table.cpu().run(InsertOne { core, h0 })
     }

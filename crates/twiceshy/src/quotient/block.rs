@@ -51,6 +51,8 @@ pub(super) struct Probe {
     /// How many slots more there are; very many if the run does not end in this block, none
     /// without a run.
     pub(super) last: u32,
+    /// Not zero if a slot from the start of the run to behind it is marked, or may be.
+    pub(super) marked: u64,
 }
 
 impl Header {
@@ -69,7 +71,7 @@ impl Header {
     /// The ends of the runs whose quotients lie in this block, as far as they are in this
     /// block. The offset must be below 64.
     #[inline(always)]
-    fn own_ends(&self) -> u64 {
+    pub(super) fn own_ends(&self) -> u64 {
         self.ends & !0 << (self.offset & 63)
     }
 
@@ -118,9 +120,8 @@ impl Header {
         end_before.min(lowest)
     }
 
-    /// Where the run of quotient `i` is, if it is wholly in this block and short; see
-    /// [`Probe`]. `None` if the block is full of earlier blocks' slots, or if a slot from the
-    /// start of the run to behind it is marked.
+    /// Where the run of quotient `i` is, as far as this block tells; see [`Probe`]. The offset
+    /// must be below 64.
     ///
     /// ```text
     /// slot          offset                                    counted from the offset on:
@@ -133,11 +134,8 @@ impl Header {
     /// a coin toss that no branch predictor wins, so no branch depends on it: what is
     /// computed for nothing is masked out.
     #[inline(always)]
-    pub(super) fn probe<I: Isa, S: Sidecar>(&self, i: u32) -> Option<Probe> {
-        if self.offset > 63 {
-            return None;
-        }
-        let offset = u32::from(self.offset);
+    pub(super) fn probe<I: Isa, S: Sidecar>(&self, i: u32) -> Probe {
+        let offset = u32::from(self.offset) & 63;
         let below = self.occupieds << (!i & 63);
         let occupied = (below as i64 >> 63) as u64;
         let rank = below.count_ones();
@@ -148,21 +146,21 @@ impl Header {
         let end = 63 - both.leading_zeros() as i32;
         let last = (end - start - 1) as u32 & occupied as u32;
         let start = (start + offset as i32) as u32;
+        let mut marked = 0;
         if S::MARKS {
             // The bits from `start` to the slot behind the run; if that is in the next block,
             // it is not seen and counts as marked.
             let behind = both & both.wrapping_neg() ^ both;
             let run = (behind << offset << 1).wrapping_sub(1 << (start & 63));
             let unseen = u64::from(end + offset as i32 > 63);
-            if (self.marked & run | unseen) & occupied != 0 {
-                return None;
-            }
+            marked = (self.marked & run | unseen) & occupied;
         }
-        Some(Probe {
+        Probe {
             occupied,
             start,
             last,
-        })
+            marked,
+        }
     }
 
     /// The first slot at or after `from` before which the runs of all lower quotients (of

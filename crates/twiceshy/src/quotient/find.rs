@@ -13,7 +13,7 @@ use super::Fingerprint;
 use super::block::Header;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::{Bytes, Isa, mask_through};
+use crate::bits::{Bytes, Isa, mask_through, rank_through};
 
 /// The slots of one quotient's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +42,12 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         // for that line now overlaps the two misses.
         block.prefetch_slot(i);
         let header = Header::read::<L>(&block);
-        let run = header.probe::<I, L>(i)?;
+        if header.offset > 63 {
+            return None;
+        }
+        let run = header.probe::<I, L>(i);
         let packed = self.packed();
-        if run.last >= packed.per_window() {
+        if L::MARKS && run.marked != 0 || run.last >= packed.per_window() {
             return None;
         }
         let pattern = packed.repeat_compared(fingerprint.remainder);
@@ -58,7 +61,10 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let (block, i) = split(quotient);
         let header = self.header(block);
         let Some(run) = header.run::<I, S>(i) else {
-            return self.run_beyond::<I>(quotient, header.occupieds >> i & 1 == 1);
+            return match self.run_across::<I>(block, &header, i) {
+                Some(run) => run,
+                None => self.run_beyond::<I>(quotient, header.occupieds >> i & 1 == 1),
+            };
         };
         let base = block * 64;
         Run {
@@ -68,6 +74,54 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             home_end: base + u64::from(run.end),
             end: base + u64::from(run.end),
         }
+    }
+
+    /// The run of a quotient that most likely leaves its block.
+    #[inline(always)]
+    pub(crate) fn spilled_run<I: Isa>(&self, quotient: u64) -> Run {
+        let (block, i) = split(quotient);
+        match self.run_across::<I>(block, &self.header(block), i) {
+            Some(run) => run,
+            None => self.run::<I>(quotient),
+        }
+    }
+
+    /// The run of a quotient of `block` that ends in the next block, which is nearly always
+    /// so where it does not end in its own. `None` if it does not, or if a slot is marked.
+    #[inline(always)]
+    fn run_across<I: Isa>(&self, block: u64, header: &Header, i: u32) -> Option<Run> {
+        if header.offset > 63 || block + 1 >= self.blocks() {
+            return None;
+        }
+        let next = self.header(block + 1);
+        let runs = rank_through(header.occupieds, i);
+        let own_ends = header.own_ends();
+        let here = own_ends.count_ones();
+        if runs <= here || S::MARKS && header.marked | next.marked != 0 {
+            return None;
+        }
+        let occupied = header.occupieds >> i & 1 == 1;
+        let end = I::select_bit(next.ends, (runs - here - 1) & 63);
+        if end == 0 {
+            return None;
+        }
+        let base = block * 64;
+        let home_end = base + 128 - u64::from(end.leading_zeros());
+        // Behind the end of the run before, which may be in this block.
+        let start = match next.ends & (end - 1) {
+            0 => {
+                let end_before = 64 - own_ends.leading_zeros();
+                base + u64::from(end_before.max(u32::from(header.offset)).max(i))
+            }
+            ends => base + 128 - u64::from(ends.leading_zeros()),
+        };
+        Some(Run {
+            quotient: base + u64::from(i),
+            occupied,
+            start: if occupied { start } else { home_end },
+            home_end,
+            end: home_end,
+        })
     }
 
     /// The run of a quotient, wherever it is.

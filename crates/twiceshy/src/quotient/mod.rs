@@ -29,6 +29,7 @@
 //! they keep beside each slot is a [`Sidecar`]. Papers: Pandey, Bender, Johnson, Patro, "A
 //! General-Purpose Counting Filter" (2017), for the rank-and-select quotient filter.
 
+mod batch;
 mod block;
 mod check;
 mod find;

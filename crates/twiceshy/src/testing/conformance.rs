@@ -464,6 +464,7 @@ impl<S: Subject> Game<S> {
                 return fail(format!("the member {h0:#x} is not found"));
             }
         }
+        self.compare_batch()?;
         let stats = self.subject.stats();
         let len = self.oracle.len();
         expect("empty", self.subject.is_empty(), len == 0)?;
@@ -474,6 +475,23 @@ impl<S: Subject> Game<S> {
             expect("the longest cluster", stats.longest_cluster, longest)?;
         }
         Ok(Kind::Compare)
+    }
+
+    /// A batch of questions about every member and its neighbour is answered as one by one.
+    fn compare_batch(&self) -> Result<(), Stop> {
+        let members = self.oracle.iter().map(|key| match S::EXACTNESS {
+            Exactness::OneSided => key,
+            Exactness::Multiset | Exactness::Set => *self.geometry.hash_range(key).end(),
+        });
+        let hashes = members.flat_map(|h0| [h0, h0.wrapping_add(1)]);
+        let keys: Vec<Hashed<'_>> = hashes.map(Hashed::from_h0).collect();
+        let one_by_one = keys.iter().map(|key| self.subject.contains_hashed(key));
+        let expected: Vec<bool> = one_by_one.collect();
+        expect(
+            "a batch of answers",
+            self.subject.contains_batch_hashed(&keys),
+            expected,
+        )
     }
 
     /// Goes on with a copy, and changes the original to see that the copy is one.
