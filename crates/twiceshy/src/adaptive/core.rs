@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::Adapted;
 use super::ops::{
-    AdaptAlone, Answer, AnswerBeyond, FindRun, HasRoom, InsertBeyond, InsertPlain, OpenHome,
-    RemoveBeyond, RemovePlain, Rewrite,
+    AdaptAlone, Answer, AnswerBeyond, Extend, ExtendBeyond, FindRun, HasRoom, InsertBeyond,
+    InsertPlain, OpenHome, RemoveBeyond, RemovePlain, Rewrite,
 };
 use super::print::{Digits, Layout, Print, Stream};
 use crate::bits::{Bytes, Cpu, Packed};
@@ -15,7 +15,8 @@ use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::Memory;
 use crate::quotient::{
-    Fingerprint, Geometry, Mark, Marks, Minirun, Run, Table, TableOptions, Unmarked, Violation,
+    Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Table, TableOptions, Unmarked,
+    Violation,
 };
 use crate::traits::Removed;
 
@@ -386,6 +387,27 @@ impl Core {
         })
     }
 
+    /// [`adapt_alone`](Self::adapt_alone) in the most frequent case: the fingerprint has no
+    /// extension yet, and the first digit tells the keys apart (so they are not the same).
+    #[inline]
+    pub(crate) fn adapt_at_once(
+        &mut self,
+        query: &Hashed<'_>,
+        key: &Hashed<'_>,
+    ) -> Option<Result<Adapted, Error>> {
+        let (digit, other) = (self.digits(key).digit(0), self.digits(query).digit(0));
+        if digit == other {
+            return None;
+        }
+        match self.extend(query.h0(), digit) {
+            Short::NotHere => None,
+            Short::Done(result) => Some(result.map(|()| Adapted {
+                extended: 1,
+                dropped: 0,
+            })),
+        }
+    }
+
     /// [`AdaptiveFilter::adapt`](super::AdaptiveFilter::adapt) where the minirun holds one
     /// fingerprint, without counter, of one key; `None` where it does not.
     pub(crate) fn adapt_alone(
@@ -398,6 +420,25 @@ impl Core {
             core: self,
             query,
             key,
+        })
+    }
+
+    fn extend(&mut self, h0: u64, digit: u64) -> Short<Result<(), Error>> {
+        if self.is_unmarked() {
+            let lane = PhantomData::<Unmarked>;
+            return self.cpu().run(Extend {
+                core: self,
+                h0,
+                digit,
+                lane,
+            });
+        }
+        let lane = PhantomData::<Marks>;
+        self.cpu().run(Extend {
+            core: self,
+            h0,
+            digit,
+            lane,
         })
     }
 
@@ -423,6 +464,12 @@ impl<M: Bytes> Core<M> {
 }
 
 impl Core {
+    #[inline(never)]
+    pub(super) fn extend_beyond(&mut self, h0: u64, digit: u64) -> Short<Result<(), Error>> {
+        let core = self;
+        core.cpu().run(ExtendBeyond { core, h0, digit })
+    }
+
     #[inline(never)]
     pub(super) fn remove_beyond(&mut self, h0: u64) -> Option<Removed> {
         self.cpu().run(RemoveBeyond { core: self, h0 })

@@ -69,12 +69,15 @@ impl<H: StreamHash> AdaptiveFilter<H> {
             return Err(Error::mismatch("the query belongs to another minirun"));
         }
         if let [key] = keys {
-            let is_other = self.core.minirun_of(key.h0()) == minirun && !self.is_same(key, query);
-            if let Some(result) = is_other
-                .then(|| self.core.adapt_alone(query, key))
-                .flatten()
-            {
-                return result;
+            if self.core.minirun_of(key.h0()) == minirun {
+                if let Some(result) = self.core.adapt_at_once(query, key) {
+                    return result;
+                }
+                if !self.is_same(key, query) {
+                    if let Some(result) = self.core.adapt_alone(query, key) {
+                        return result;
+                    }
+                }
             }
         }
         let keys = self.check_keys(minirun, keys)?;

@@ -127,7 +127,7 @@ impl Operation for InsertBeyond<'_> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        let run = table.run::<I>(quotient);
+        let run = table.spilled_run::<I>(quotient);
         if table.has_marks(&run) {
             return None;
         }
@@ -184,7 +184,7 @@ impl Operation for RemoveBeyond<'_> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        let run = table.run::<I>(quotient);
+        let run = table.spilled_run::<I>(quotient);
         if table.has_marks(&run) {
             return None;
         }
@@ -199,6 +199,81 @@ impl Operation for RemoveBeyond<'_> {
         *live -= 1;
         Some(Removed::One)
     }
+}
+
+/// Appends one digit to the one fingerprint of a minirun, where it has none and no marked
+/// slot is in the way.
+pub(super) struct Extend<'f, L> {
+    pub(super) core: &'f mut Core,
+    pub(super) h0: u64,
+    pub(super) digit: u64,
+    pub(super) lane: PhantomData<L>,
+}
+
+impl<L: Sidecar> Operation for Extend<'_, L> {
+    type Output = Short<Result<(), Error>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let Extend {
+            core, h0, digit, ..
+        } = self;
+        let mark = Slot {
+            value: digit,
+            runend: false,
+            item: Mark::Continues,
+        };
+        let fingerprint = core.geometry.fingerprint(h0);
+        match core.table.extend_short::<I, L>(fingerprint, mark) {
+            Short::NotHere => core.extend_beyond(h0, digit),
+            done => done,
+        }
+    }
+}
+
+pub(super) struct ExtendBeyond<'f> {
+    pub(super) core: &'f mut Core,
+    pub(super) h0: u64,
+    pub(super) digit: u64,
+}
+
+impl Operation for ExtendBeyond<'_> {
+    type Output = Short<Result<(), Error>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let Core {
+            table, geometry, ..
+        } = self.core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(self.h0);
+        let run = table.spilled_run::<I>(quotient);
+        let Some(at) = alone(table, &run, remainder) else {
+            return Short::NotHere;
+        };
+        let mark = Slot {
+            value: self.digit,
+            runend: false,
+            item: Mark::Continues,
+        };
+        Short::Done(table.open_marked::<I>(&run, at + 1, mark))
+    }
+}
+
+/// The slot of the one fingerprint of a minirun in a run without marked slots; `None` where
+/// it is not so.
+#[inline(always)]
+fn alone(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<u64> {
+    if table.has_marks(run) {
+        return None;
+    }
+    let at = table.find_compared(run, remainder)?;
+    // The run is sorted: the fingerprints of a minirun are neighbours.
+    let next = at + 1;
+    let is_alone = next >= run.end || table.slot(next).value >> table.ignored_bits() != remainder;
+    is_alone.then_some(at)
 }
 
 /// Adapts a minirun that holds one fingerprint, without counter, of one key: by far the

@@ -15,7 +15,6 @@ use std::arch::x86_64::{
 use std::sync::OnceLock;
 
 use super::cpu::{Isa, Operation};
-use super::word::{mask_below, mask_through};
 
 /// Every method is called from [`run`] only, on a machine with all that it enables: that
 /// is the `SAFETY` of every block here.
@@ -73,30 +72,20 @@ impl Isa for Avx2 {
     }
 
     /// The count of opened less the count of closed at every slot, as prefix sums of bytes:
-    /// settled is where it is zero. Nearly always that is within 32 slots.
+    /// settled is where it is zero. Both halves of the block are always summed: which of
+    /// them it is, no predictor knows.
     #[inline(always)]
     fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
         // What closes at a slot counts from the next one on.
         let closed = closed << 1;
-        let below = mask_below(from & 63);
-        let open = (opened & below).count_ones() as i32 - (closed & below).count_ones() as i32;
-        let (opened, closed) = (opened >> (from & 63), closed >> (from & 63));
+        let open = (opened as u32).count_ones() as i32 - (closed as u32).count_ones() as i32;
         // SAFETY: see `Avx2`.
-        let settled = unsafe { sums_equal(opened as u32, closed as u32, -open) };
-        // Behind the block's last slot nothing is.
-        let settled = settled & !0 >> (from & 63);
-        if settled != 0 {
-            return Some(from + settled.trailing_zeros());
-        }
-        let rest = 64_u32.saturating_sub(from + 32);
-        if rest == 0 {
-            return None;
-        }
-        let open = open + (opened as u32).count_ones() as i32 - (closed as u32).count_ones() as i32;
-        // SAFETY: see `Avx2`.
-        let settled = unsafe { sums_equal((opened >> 32) as u32, (closed >> 32) as u32, -open) };
-        let settled = settled & mask_through(rest - 1);
-        (settled != 0).then(|| from + 32 + settled.trailing_zeros())
+        let settled = unsafe {
+            sums_equal(opened as u32, closed as u32, 0)
+                | sums_equal((opened >> 32) as u32, (closed >> 32) as u32, -open) << 32
+        };
+        let settled = settled & !0 << (from & 63);
+        (settled != 0).then(|| settled.trailing_zeros())
     }
 
     #[inline(always)]

@@ -121,7 +121,7 @@ impl Operation for InsertBeyond<'_> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        let run = table.run::<I>(quotient);
+        let run = table.spilled_run::<I>(quotient);
         let at = table.upper_bound(&run, remainder);
         table.open_home::<I>(&run, at, remainder, ())
     }
@@ -161,7 +161,7 @@ impl Operation for RemoveBeyond<'_> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        let run = table.run::<I>(quotient);
+        let run = table.spilled_run::<I>(quotient);
         match table.find_value(&run, remainder) {
             Some(at) => {
                 table.close::<I>(&run, at);

@@ -101,6 +101,49 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         Short::Done(Ok(()))
     }
 
+    /// Puts a marked slot behind the one slot of its run that has this fingerprint's
+    /// remainder.
+    #[inline(always)]
+    pub(crate) fn extend_short<I: Isa, L: Sidecar>(
+        &mut self,
+        fingerprint: Fingerprint,
+        mark: Slot<S::Item>,
+    ) -> Short<Result<(), Error>> {
+        debug_assert!(S::is_mark(mark.item));
+        let (home, i) = split(fingerprint.quotient);
+        let mut block = self.block_mut(home);
+        let packed = block.packed();
+        block.as_ref().prefetch_slot(i);
+        block.as_ref().prefetch_next();
+        let header = Header::read::<L>(&block.as_ref());
+        let Some(run) = header.run::<I, L>(i) else {
+            return Short::NotHere;
+        };
+        let length = run.end - run.start;
+        if length > packed.per_window() || run.end > 63 {
+            return Short::NotHere;
+        }
+        let pattern = packed.repeat_compared(fingerprint.remainder);
+        let equal = packed.equal(block.as_ref().window(run.start), pattern, length);
+        if equal == 0 || equal & (equal - 1) != 0 {
+            return Short::NotHere;
+        }
+        let at = run.start + packed.index_of(equal) + 1;
+        if let Some(empty) = header.first_settled::<I, L, true>(run.end) {
+            let _empty = block::shift_up::<I, S>(&mut block, at, empty, mark);
+        } else {
+            // Find room before anything changes.
+            let empty = self.first_empty::<I>((home + 1) * 64);
+            if empty >= self.slots {
+                return Short::Done(Err(self.full()));
+            }
+            let carry = block::shift_up::<I, S>(&mut self.block_mut(home), at, 63, mark);
+            self.shift_up_from::<I>(home + 1, empty, carry);
+        }
+        self.used += 1;
+        Short::Done(Ok(()))
+    }
+
     /// Takes a slot with this fingerprint's remainder out of its run. If `ALONE`, only one
     /// that no other slot of the run equals.
     #[inline(always)]
