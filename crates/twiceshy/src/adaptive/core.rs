@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::Adapted;
 use super::ops::{
-    AdaptAlone, Answer, AnswerBeyond, Extend, ExtendBeyond, FindRun, HasRoom, InsertBeyond,
-    InsertPlain, OpenHome, RemoveBeyond, RemovePlain, Rewrite,
+    AdaptAlone, Answer, AnswerBeyond, Extend, ExtendBeyond, FindLive, FindRun, HasRoom,
+    InsertBeyond, InsertPlain, OpenHome, RemoveBeyond, RemovePlain, Rewrite,
 };
 use super::print::{Digits, Layout, Print, Stream};
 use crate::bits::{Bytes, Cpu, Packed};
@@ -141,39 +141,22 @@ impl<M: Bytes> Core<M> {
 
     /// Does a live fingerprint match the key?
     pub(crate) fn matches(&self, key: &Hashed<'_>) -> bool {
-        self.find_live(key, |_| ()).is_some()
+        self.find_live(key).is_some()
     }
 
     /// The first live fingerprint that matches the key.
     pub(crate) fn find(&self, key: &Hashed<'_>) -> Option<Print> {
-        self.find_live(key, |slots| self.read(slots))
+        self.find_live(key).map(|slots| self.read(slots))
     }
 
-    fn find_live<T>(&self, key: &Hashed<'_>, found: impl FnOnce(Range<u64>) -> T) -> Option<T> {
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = self.geometry.fingerprint(key.h0());
-        let run = self.run(quotient);
-        let digits = self.digits(key);
-        let mut at = run.start;
-        while at < run.end {
-            let home = self.table.slot(at);
-            let end = self.table.end_of_print(at, run.end);
-            let stored = home.value >> self.layout.value_bits;
-            if stored > remainder {
-                return None;
-            }
-            if stored == remainder && self.tail_matches(at + 1..end, &digits) {
-                return Some(found(at..end));
-            }
-            at = end;
-        }
-        None
+    fn find_live(&self, key: &Hashed<'_>) -> Option<Range<u64>> {
+        let key = self.digits(key);
+        self.cpu().run(FindLive { core: self, key })
     }
 
     /// Do the marked slots behind a home slot match a key, and are they no ghost's?
-    fn tail_matches(&self, tail: Range<u64>, key: &Digits<'_>) -> bool {
+    #[inline(always)]
+    pub(super) fn tail_matches(&self, tail: Range<u64>, key: &Digits<'_>) -> bool {
         let mut counter = None;
         let mut k = 0;
         for slot in tail {

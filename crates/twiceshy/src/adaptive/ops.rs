@@ -9,7 +9,7 @@ use super::print::{Digits, Stream};
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
-use crate::quotient::{Fingerprint, Mark, Marks, Run, Short, Sidecar, Slot, Table};
+use crate::quotient::{Fingerprint, Glance, Mark, Marks, Run, Short, Sidecar, Slot, Table};
 use crate::traits::Removed;
 
 pub(super) struct Answer<'f, L, M> {
@@ -25,8 +25,9 @@ impl<L: Sidecar, M: Bytes> Operation for Answer<'_, L, M> {
     fn run<I: Isa>(self) -> Option<bool> {
         let Answer { core, h0, .. } = self;
         match core.table.probe::<I, L>(core.geometry.fingerprint(h0)) {
-            None => core.answer_beyond(h0),
-            found => found,
+            Glance::Clear(found) => Some(found),
+            Glance::Beyond => core.answer_beyond(h0),
+            Glance::Continued => None,
         }
     }
 }
@@ -68,9 +69,22 @@ impl<M: Bytes> Operation for AnswerBeyond<'_, M> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        let run = table.spilled_run::<I>(quotient);
-        let plain = self.core.is_unmarked() || !table.has_marks(&run);
-        plain.then(|| table.run_holds(&run, remainder))
+        let run = table.odd_run::<I>(quotient);
+        if self.core.is_unmarked() || !table.has_marks(&run) {
+            return Some(table.run_holds(&run, remainder));
+        }
+        // Only fingerprints that go on in marked slots take a look at more of the hash.
+        let mut found = Some(false);
+        let mut at = table.lower_bound(&run, remainder);
+        while at < run.end && table.remainder(at) == remainder {
+            let end = table.end_of_print(at, run.end);
+            if end == at + 1 {
+                return Some(true);
+            }
+            found = None;
+            at = end;
+        }
+        found
     }
 }
 
@@ -127,11 +141,16 @@ impl Operation for InsertBeyond<'_> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        let run = table.spilled_run::<I>(quotient);
-        if table.has_marks(&run) {
-            return None;
-        }
-        let at = table.upper_bound(&run, remainder);
+        let run = table.odd_run::<I>(quotient);
+        let at = if table.has_marks(&run) {
+            let at = table.lower_bound(&run, remainder);
+            if at < run.end && table.remainder(at) == remainder {
+                return None;
+            }
+            at
+        } else {
+            table.upper_bound(&run, remainder)
+        };
         let result = table.open_home::<I>(&run, at, remainder, Mark::Home);
         *live += u64::from(result.is_ok());
         Some(result)
@@ -184,17 +203,8 @@ impl Operation for RemoveBeyond<'_> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        let run = table.spilled_run::<I>(quotient);
-        if table.has_marks(&run) {
-            return None;
-        }
-        let Some(at) = table.find_compared(&run, remainder) else {
-            return Some(Removed::NotFound);
-        };
-        // The run is sorted: the fingerprints of a minirun are neighbours.
-        if at + 1 < run.end && table.slot(at + 1).value >> table.ignored_bits() == remainder {
-            return None;
-        }
+        let run = table.odd_run::<I>(quotient);
+        let at = alone(table, &run, remainder)?;
         table.close::<I>(&run, at);
         *live -= 1;
         Some(Removed::One)
@@ -249,7 +259,7 @@ impl Operation for ExtendBeyond<'_> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        let run = table.spilled_run::<I>(quotient);
+        let run = table.odd_run::<I>(quotient);
         let Some(at) = alone(table, &run, remainder) else {
             return Short::NotHere;
         };
@@ -262,18 +272,17 @@ impl Operation for ExtendBeyond<'_> {
     }
 }
 
-/// The slot of the one fingerprint of a minirun in a run without marked slots; `None` where
-/// it is not so.
+/// The slot of the one fingerprint of a minirun, if it has but one and that is not extended.
 #[inline(always)]
 fn alone(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<u64> {
-    if table.has_marks(run) {
+    let at = table.lower_bound(run, remainder);
+    if at >= run.end || table.remainder(at) != remainder {
         return None;
     }
-    let at = table.find_compared(run, remainder)?;
     // The run is sorted: the fingerprints of a minirun are neighbours.
     let next = at + 1;
-    let is_alone = next >= run.end || table.slot(next).value >> table.ignored_bits() != remainder;
-    is_alone.then_some(at)
+    let is_alone = next >= run.end || table.remainder(next) != remainder;
+    (is_alone && table.end_of_print(at, run.end) == next).then_some(at)
 }
 
 /// Adapts a minirun that holds one fingerprint, without counter, of one key: by far the
@@ -351,6 +360,38 @@ impl Operation for AdaptAlone<'_, '_> {
             extended: 1,
             dropped: 0,
         }))
+    }
+}
+
+/// The slots of the first live fingerprint that matches a key.
+pub(super) struct FindLive<'f, 'k, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) key: Digits<'k>,
+}
+
+impl<M: Bytes> Operation for FindLive<'_, '_, M> {
+    type Output = Option<Range<u64>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let FindLive { core, key } = self;
+        let Core {
+            table, geometry, ..
+        } = core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(key.key.h0());
+        let run = table.odd_run::<I>(quotient);
+        let mut at = table.lower_bound(&run, remainder);
+        while at < run.end && table.remainder(at) == remainder {
+            let end = table.end_of_print(at, run.end);
+            if core.tail_matches(at + 1..end, &key) {
+                return Some(at..end);
+            }
+            at = end;
+        }
+        None
     }
 }
 

@@ -71,6 +71,12 @@ impl Isa for Avx2 {
         unsafe { _pdep_u64(3 << rank, word) }
     }
 
+    #[inline(always)]
+    fn deposit(bits: u64, mask: u64) -> u64 {
+        // SAFETY: see `Avx2`.
+        unsafe { _pdep_u64(bits, mask) }
+    }
+
     /// The count of opened less the count of closed at every slot, as prefix sums of bytes:
     /// settled is where it is zero. Both halves of the block are always summed: which of
     /// them it is, no predictor knows.

@@ -22,6 +22,10 @@ pub trait Isa: Copy {
     /// them that are there. `rank` is below 64.
     fn select_two(word: u64, rank: u32) -> u64;
 
+    /// The low bits of `bits`, one for each set bit of `mask`, from the lowest up, in the
+    /// places of those.
+    fn deposit(bits: u64, mask: u64) -> u64;
+
     /// The first slot, at or after `from`, where everything that has opened has closed:
     /// with as many bits of `opened` up to and including it as of `closed` below it.
     /// From `from` on there are never fewer. `from` is below 64.
@@ -63,6 +67,18 @@ impl Isa for Portable {
         // All bits above the first one; none if there is no first one.
         let above = word & first.wrapping_neg() & !first;
         first | above & above.wrapping_neg()
+    }
+
+    #[inline(always)]
+    fn deposit(mut bits: u64, mut mask: u64) -> u64 {
+        let mut result = 0;
+        while mask != 0 && bits != 0 {
+            let lowest = mask & mask.wrapping_neg();
+            result |= lowest & (bits & 1).wrapping_neg();
+            mask ^= lowest;
+            bits >>= 1;
+        }
+        result
     }
 
     /// Jumps from a slot to the end of all that has opened there, until that is nothing.
@@ -224,6 +240,32 @@ mod tests {
         #[inline(always)]
         fn run<I: Isa>(self) -> u64 {
             I::select_two(self.0, self.1)
+        }
+    }
+
+    struct Deposit(u64, u64);
+
+    impl Operation for Deposit {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> u64 {
+            I::deposit(self.0, self.1)
+        }
+    }
+
+    #[test]
+    fn deposit_is_select_of_each_bit() {
+        let mut state = 9_u64;
+        for _ in 0..20_000 {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            let (bits, mask) = (state ^ state >> 29, state.rotate_left(20) & state);
+            let places = (0..64).filter(|&i| bits >> i & 1 == 1);
+            let expected = places.fold(0, |all, i| all | naive(mask, i));
+            assert_eq!(Cpu::portable().run(Deposit(bits, mask)), expected);
+            assert_eq!(Cpu::detect().run(Deposit(bits, mask)), expected);
         }
     }
 

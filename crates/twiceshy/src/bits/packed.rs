@@ -11,6 +11,7 @@
 //! once, in a register, whatever `r` is: there is no branch on the width, only
 //! constants that depend on it.
 
+use super::cpu::Isa;
 use super::word::mask_below;
 #[cfg(test)]
 use super::word::{load_word, store_word};
@@ -138,6 +139,13 @@ impl Packed {
         let difference = window ^ pattern;
         // Adding the mask carries into the highest bit unless all lower ones are zero.
         ((difference & self.compared_lows) + self.compared_lows) | difference
+    }
+
+    /// Marks (by its highest bit) each slot of a window whose bit is set in `slots`.
+    #[inline(always)]
+    #[must_use]
+    pub fn spread<I: Isa>(&self, slots: u64) -> u64 {
+        I::deposit(slots, self.highs)
     }
 
     /// The last slot that [`equal`](Self::equal) has marked.

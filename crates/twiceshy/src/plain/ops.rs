@@ -4,7 +4,7 @@ use super::Core;
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
-use crate::quotient::{Bare, Fingerprint, Short};
+use crate::quotient::{Bare, Fingerprint, Glance, Short};
 use crate::traits::Removed;
 
 // Operations are two words, so that they travel in registers.
@@ -22,8 +22,8 @@ impl<M: Bytes> Operation for Contains<'_, M> {
         let Contains { core, h0 } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.probe::<I, Bare>(fingerprint) {
-            Some(found) => found,
-            None => core.contains_beyond(h0),
+            Glance::Clear(found) => found,
+            Glance::Beyond | Glance::Continued => core.contains_beyond(h0),
         }
     }
 }
@@ -80,7 +80,7 @@ impl<M: Bytes> Operation for ContainsBeyond<'_, M> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        table.run_holds(&table.spilled_run::<I>(quotient), remainder)
+        table.run_holds(&table.odd_run::<I>(quotient), remainder)
     }
 }
 
@@ -121,7 +121,7 @@ impl Operation for InsertBeyond<'_> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        let run = table.spilled_run::<I>(quotient);
+        let run = table.odd_run::<I>(quotient);
         let at = table.upper_bound(&run, remainder);
         table.open_home::<I>(&run, at, remainder, ())
     }
@@ -161,7 +161,7 @@ impl Operation for RemoveBeyond<'_> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        let run = table.spilled_run::<I>(quotient);
+        let run = table.odd_run::<I>(quotient);
         match table.find_value(&run, remainder) {
             Some(at) => {
                 table.close::<I>(&run, at);

@@ -44,13 +44,17 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let (block, i) = split(fingerprint.quotient);
         let block = self.block(block);
         let header = Header::read::<L>(&block);
-        let run = header.probe::<I, L>(i);
+        let run = header.probe::<I>(i);
         let packed = self.packed();
         let pattern = packed.repeat_compared(fingerprint.remainder);
         let equal = packed.equal_through(block.window(run.start), pattern, run.last);
-        let beyond = (header.offset > 63) | (run.last >= packed.per_window());
-        unclear.note(position, beyond | (L::MARKS && run.marked != 0));
-        equal & run.occupied != 0
+        let equal = equal & run.occupied;
+        let mut longer = (header.offset > 63) | (run.last >= packed.per_window());
+        if L::MARKS {
+            longer |= equal & packed.spread::<I>(header.continued(run.start)) != 0;
+        }
+        unclear.note(position, longer);
+        equal != 0
     }
 
     /// Asks for the cache lines where the run of a quotient most likely is.

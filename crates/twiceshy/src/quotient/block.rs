@@ -51,8 +51,6 @@ pub(super) struct Probe {
     /// How many slots more there are; very many if the run does not end in this block, none
     /// without a run.
     pub(super) last: u32,
-    /// Not zero if a slot from the start of the run to behind it is marked, or may be.
-    pub(super) marked: u64,
 }
 
 impl Header {
@@ -121,7 +119,7 @@ impl Header {
     }
 
     /// Where the run of quotient `i` is, as far as this block tells; see [`Probe`]. The offset
-    /// must be below 64.
+    /// must be below 64. Marked slots that belong to the run before may be in front of it.
     ///
     /// ```text
     /// slot          offset                                    counted from the offset on:
@@ -134,7 +132,7 @@ impl Header {
     /// a coin toss that no branch predictor wins, so no branch depends on it: what is
     /// computed for nothing is masked out.
     #[inline(always)]
-    pub(super) fn probe<I: Isa, S: Sidecar>(&self, i: u32) -> Probe {
+    pub(super) fn probe<I: Isa>(&self, i: u32) -> Probe {
         let offset = u32::from(self.offset) & 63;
         let below = self.occupieds << (!i & 63);
         let occupied = (below as i64 >> 63) as u64;
@@ -144,23 +142,19 @@ impl Header {
         let both = I::select_two(bounds, rank.wrapping_sub(1) & 63);
         let start = (both.trailing_zeros() as i32).max(i as i32 - offset as i32);
         let end = 63 - both.leading_zeros() as i32;
-        let last = (end - start - 1) as u32 & occupied as u32;
-        let start = (start + offset as i32) as u32;
-        let mut marked = 0;
-        if S::MARKS {
-            // The bits from `start` to the slot behind the run; if that is in the next block,
-            // it is not seen and counts as marked.
-            let behind = both & both.wrapping_neg() ^ both;
-            let run = (behind << offset << 1).wrapping_sub(1 << (start & 63));
-            let unseen = u64::from(end + offset as i32 > 63);
-            marked = (self.marked & run | unseen) & occupied;
-        }
         Probe {
             occupied,
-            start,
-            last,
-            marked,
+            start: (start + offset as i32) as u32,
+            last: (end - start - 1) as u32 & occupied as u32,
         }
+    }
+
+    /// Which of the slots from `start` on are marked, or have a marked slot behind them. The
+    /// slots behind the block are not seen and count as marked.
+    #[inline(always)]
+    pub(super) fn continued(&self, start: u32) -> u64 {
+        let marked = !(!self.marked >> (start & 63));
+        marked | marked >> 1
     }
 
     /// The first slot at or after `from` before which the runs of all lower quotients (of

@@ -30,12 +30,22 @@ pub struct Run {
     pub end: u64,
 }
 
+/// What a look at the home block says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Glance {
+    /// The answer.
+    Clear(bool),
+    /// The run leaves its block, or is longer than a window.
+    Beyond,
+    /// The remainder is there, but goes on in marked slots; or a marked slot looks like it.
+    Continued,
+}
+
 impl<S: Sidecar, M: Bytes> Table<S, M> {
-    /// Does the run of a fingerprint's quotient hold its remainder? `None` if that takes a
-    /// longer look: the run has marked slots, leaves its block, or is longer than a window.
-    /// `L` is `S`, or stands for it where nothing is marked.
+    /// Does the run of a fingerprint's quotient hold its remainder? Looks at nothing but the
+    /// home block. `L` is `S`, or stands for it where nothing is marked.
     #[inline(always)]
-    pub(crate) fn probe<I: Isa, L: Sidecar>(&self, fingerprint: Fingerprint) -> Option<bool> {
+    pub(crate) fn probe<I: Isa, L: Sidecar>(&self, fingerprint: Fingerprint) -> Glance {
         let (block, i) = split(fingerprint.quotient);
         let block = self.block(block);
         // Where exactly the run is, the header tells; but most likely near its home. Asking
@@ -43,16 +53,26 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         block.prefetch_slot(i);
         let header = Header::read::<L>(&block);
         if header.offset > 63 {
-            return None;
+            return Glance::Beyond;
         }
-        let run = header.probe::<I, L>(i);
+        let run = header.probe::<I>(i);
         let packed = self.packed();
-        if L::MARKS && run.marked != 0 || run.last >= packed.per_window() {
-            return None;
+        if run.last >= packed.per_window() {
+            return Glance::Beyond;
         }
         let pattern = packed.repeat_compared(fingerprint.remainder);
         let equal = packed.equal_through(block.window(run.start), pattern, run.last);
-        Some(equal & run.occupied != 0)
+        let equal = equal & run.occupied;
+        if L::MARKS && equal != 0 {
+            // A slot that is marked, or goes on in one, says nothing if it is equal. (If it is
+            // not, it does not matter whose it is.) The caller branches on the answer, too, so
+            // this branch is no new one to predict.
+            let continued = packed.spread::<I>(header.continued(run.start));
+            if equal & continued != 0 {
+                return Glance::Continued;
+            }
+        }
+        Glance::Clear(equal != 0)
     }
 
     /// The run of a quotient.
@@ -61,10 +81,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let (block, i) = split(quotient);
         let header = self.header(block);
         let Some(run) = header.run::<I, S>(i) else {
-            return match self.run_across::<I>(block, &header, i) {
-                Some(run) => run,
-                None => self.run_beyond::<I>(quotient, header.occupieds >> i & 1 == 1),
-            };
+            return self.odd_run::<I>(quotient);
         };
         let base = block * 64;
         Run {
@@ -76,51 +93,56 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         }
     }
 
-    /// The run of a quotient that most likely leaves its block.
+    /// The run of a quotient that most likely leaves its block, or has marked slots near.
     #[inline(always)]
-    pub(crate) fn spilled_run<I: Isa>(&self, quotient: u64) -> Run {
+    pub(crate) fn odd_run<I: Isa>(&self, quotient: u64) -> Run {
         let (block, i) = split(quotient);
-        match self.run_across::<I>(block, &self.header(block), i) {
+        let header = self.header(block);
+        match self.run_near::<I>(block, &header, i) {
             Some(run) => run,
-            None => self.run::<I>(quotient),
+            None => self.run_beyond::<I>(quotient, header.occupieds >> i & 1 == 1),
         }
     }
 
-    /// The run of a quotient of `block` that ends in the next block, which is nearly always
-    /// so where it does not end in its own. `None` if it does not, or if a slot is marked.
+    /// The run of quotient `i` of `block` if it ends there or in the next block, which is
+    /// nearly always so.
     #[inline(always)]
-    fn run_across<I: Isa>(&self, block: u64, header: &Header, i: u32) -> Option<Run> {
+    fn run_near<I: Isa>(&self, block: u64, header: &Header, i: u32) -> Option<Run> {
         if header.offset > 63 || block + 1 >= self.blocks() {
             return None;
         }
-        let next = self.header(block + 1);
-        let runs = rank_through(header.occupieds, i);
         let own_ends = header.own_ends();
         let here = own_ends.count_ones();
-        if runs <= here || S::MARKS && header.marked | next.marked != 0 {
-            return None;
-        }
-        let occupied = header.occupieds >> i & 1 == 1;
-        let end = I::select_bit(next.ends, (runs - here - 1) & 63);
-        if end == 0 {
-            return None;
-        }
         let base = block * 64;
-        let home_end = base + 128 - u64::from(end.leading_zeros());
-        // Behind the end of the run before, which may be in this block.
-        let start = match next.ends & (end - 1) {
-            0 => {
-                let end_before = 64 - own_ends.leading_zeros();
-                base + u64::from(end_before.max(u32::from(header.offset)).max(i))
-            }
-            ends => base + 128 - u64::from(ends.leading_zeros()),
+        // One past the last slot of the run that has `rank` runs of this block before it.
+        let end_of = |rank: u32| {
+            let (bit, base) = if rank < here {
+                (I::select_bit(own_ends, rank), base)
+            } else {
+                let next = self.header(block + 1);
+                (I::select_bit(next.ends, (rank - here) & 63), base + 64)
+            };
+            (bit != 0).then(|| base + u64::from(64 - bit.leading_zeros()))
         };
+        let occupied = header.occupieds >> i & 1 == 1;
+        let before = rank_through(header.occupieds, i) - u32::from(occupied);
+        let start = match before.checked_sub(1) {
+            Some(last) => self.skip_marked(end_of(last)?),
+            None => base + u64::from(header.offset),
+        };
+        let quotient = base + u64::from(i);
+        let start = start.max(quotient);
+        let home_end = if occupied { end_of(before)? } else { start };
         Some(Run {
-            quotient: base + u64::from(i),
+            quotient,
             occupied,
-            start: if occupied { start } else { home_end },
+            start,
             home_end,
-            end: home_end,
+            end: if occupied {
+                self.skip_marked(home_end)
+            } else {
+                start
+            },
         })
     }
 
@@ -320,6 +342,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// One past the last slot of the fingerprint whose home slot is `home`, in a run that
     /// ends at `end`.
+    #[inline(always)]
     pub(crate) fn end_of_print(&self, home: u64, end: u64) -> u64 {
         self.skip_marked(home + 1).min(end)
     }
@@ -340,6 +363,17 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         equal != 0
     }
 
+    /// The first slot of `run` behind all fingerprints with remainders below `remainder`,
+    /// whether marked slots are among them or not.
+    #[inline(always)]
+    pub(crate) fn lower_bound(&self, run: &Run, remainder: u64) -> u64 {
+        let mut at = run.start;
+        while at < run.end && self.slot(at).value >> self.ignored_bits() < remainder {
+            at = self.end_of_print(at, run.end);
+        }
+        at
+    }
+
     /// The first slot of `run` that holds `value`. The run is sorted and has no marked
     /// slots.
     #[inline(always)]
@@ -349,17 +383,5 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             None => run.start,
         };
         (at < run.end && self.slot(at).value == value).then_some(at)
-    }
-
-    /// The first slot of `run` that holds `remainder`, ignored bits aside. The run is sorted
-    /// and has no marked slots.
-    #[inline(always)]
-    pub(crate) fn find_compared(&self, run: &Run, remainder: u64) -> Option<u64> {
-        let ignored = self.ignored_bits();
-        let at = match (remainder << ignored).checked_sub(1) {
-            Some(below) => self.upper_bound(run, below),
-            None => run.start,
-        };
-        (at < run.end && self.slot(at).value >> ignored == remainder).then_some(at)
     }
 }

@@ -45,6 +45,7 @@ mod writer;
 pub use crate::bits::{Bytes, Lane};
 pub use block::Slot;
 pub use check::Violation;
+pub(crate) use find::Glance;
 pub use find::Run;
 pub use geometry::{Fingerprint, Geometry, Minirun};
 pub use iter::Runs;

@@ -207,6 +207,13 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let (block, i) = split(slot);
         block::get::<S>(&self.block(block), self.packed(), i)
     }
+
+    /// The remainder in an unmarked slot: what takes part in comparisons.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) fn remainder(&self, slot: u64) -> u64 {
+        self.slot(slot).value >> self.ignored_bits()
+    }
 }
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
