@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::compare::filters::{Contender, Entry};
+use crate::compare::filters::{Contender, Entry, Order};
 use crate::compare::learning::{Lore, adapt_before, mistakes_to_fix};
 use crate::compare::members::Mistake;
 use crate::compare::operation::Operation;
@@ -12,8 +12,8 @@ use crate::compare::{SizeArgs, filter_parser};
 
 /// Do one operation exactly COUNT times, for callgrind and its like
 ///
-/// The filter is filled first (not at all for `insert`, which does the first COUNT of the
-/// fill; to 5 points below the load for `insert_85_90`), all keys are made beforehand, and
+/// The filter is filled first (not at all for `insert` and bulk loads, which take the first
+/// COUNT of the keys; to 5 points below the load for `insert_85_90`), all keys are made beforehand, and
 /// `adapt`'s false positives found, the same number whatever COUNT is. So the set-up costs the same in two runs that differ
 /// only in COUNT, and the difference of their instruction counts, divided by that of their
 /// COUNTs, is the cost of one operation:
@@ -48,8 +48,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if !args.filter.can(operation) {
         bail!("{} has no {}", args.filter.name, operation.name());
     }
-    let keys = keys(&workload, operation);
+    let mut keys = keys(&workload, operation);
     let mut filter = (args.filter.build)(&workload)?;
+    if operation == Operation::BulkLoadSorted {
+        filter.sort_by_hash(&mut keys);
+    }
     let lore = fill(filter.as_mut(), args, &workload)?;
     let mistakes = match (operation, filter.learner(), &lore) {
         (Operation::Adapt, Some(learner), Some(lore)) => {
@@ -83,6 +86,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             .adapt_all(&mistakes[..count])?,
         Operation::Zipf | Operation::ZipfAgain => filter.ask_strangers(&keys[..count])?,
         Operation::Remove => filter.remove_all(&keys[..count]),
+        Operation::BulkLoad => bulk_load(filter.as_ref(), &keys[..count], Order::Any)?,
+        Operation::BulkLoadSorted => bulk_load(filter.as_ref(), &keys[..count], Order::ByHash)?,
     };
     println!(
         "{count} {} {}: {answer} yes",
@@ -92,12 +97,20 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
+/// Builds a filter of the same size from the keys; how many?
+fn bulk_load(filter: &dyn Contender, keys: &[u64], order: Order) -> Result<u64> {
+    filter.bulk_load(keys, order)?;
+    Ok(keys.len() as u64)
+}
+
 /// The keys to work on; none for `adapt`, which takes more than keys.
 fn keys(workload: &Workload, operation: Operation) -> Vec<u64> {
     let (members, late) = (workload.members(), workload.members_before_last_points());
     let queries = workload.queries();
     match operation {
-        Operation::Insert => (0..members).map(|i| workload.member(i)).collect(),
+        Operation::Insert | Operation::BulkLoad | Operation::BulkLoadSorted => {
+            (0..members).map(|i| workload.member(i)).collect()
+        }
         Operation::Insert8590 => (late..members).map(|i| workload.member(i)).collect(),
         Operation::QueryHit => (0..queries).map(|i| workload.random_member(i)).collect(),
         Operation::QueryMiss => (0..queries).map(|i| workload.stranger(i)).collect(),
@@ -123,7 +136,12 @@ fn fill(filter: &mut dyn Contender, args: &Args, workload: &Workload) -> Result<
     if let Some((learner, lore)) = filter.learner().zip(lore.as_ref()) {
         learner.meet(lore.members.clone());
     }
-    if args.operation == Operation::Insert {
+    let from_nothing = [
+        Operation::Insert,
+        Operation::BulkLoad,
+        Operation::BulkLoadSorted,
+    ];
+    if from_nothing.contains(&args.operation) {
         return Ok(lore);
     }
     for i in 0..late {

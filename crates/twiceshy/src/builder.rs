@@ -35,6 +35,7 @@ pub struct Builder<F> {
     seed: Option<Seed>,
     huge_pages: HugePages,
     value_bits: u32,
+    threads: usize,
     filter: PhantomData<F>,
 }
 
@@ -75,6 +76,7 @@ impl<F: Buildable> Builder<F> {
             seed: None,
             huge_pages: HugePages::default(),
             value_bits: 0,
+            threads: 1,
             filter: PhantomData,
         }
     }
@@ -117,6 +119,13 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
+    /// How many threads a [bulk load](crate::bulk) may use; 0 for as many as the system
+    /// recommends. Default: 1. The filter is the same, to the byte.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
     pub(crate) fn set_value_bits(mut self, bits: u32) -> Self {
         self.value_bits = bits;
         self
@@ -132,6 +141,7 @@ impl<F: Buildable> Builder<F> {
             seed: self.seed,
             huge_pages: self.huge_pages,
             value_bits: self.value_bits,
+            threads: self.threads,
             filter: PhantomData,
         }
     }
@@ -142,16 +152,39 @@ impl<F: Buildable> Builder<F> {
     /// [`Error::Geometry`] if the wishes are impossible, contradict each other or do not
     /// fit in memory; [`Error::Seed`] if the system has no randomness to give.
     pub fn build(self) -> Result<F, Error> {
-        F::from_parts(Parts {
-            geometry: self.geometry()?,
+        F::from_parts(self.parts(None)?)
+    }
+
+    /// Everything checked and complete. If neither capacity nor slots are set, `keys` is the
+    /// capacity.
+    pub(crate) fn parts(&self, keys: Option<u64>) -> Result<Parts, Error> {
+        Ok(Parts {
+            geometry: self.geometry(keys)?,
             seed: self.seed.map_or_else(Seed::random, Ok)?,
             huge_pages: self.huge_pages,
             value_bits: self.value_bits,
         })
     }
 
-    fn geometry(&self) -> Result<Geometry, Error> {
-        let slots = match (self.capacity, self.slots) {
+    /// Is the seed one that somebody else can know?
+    pub(crate) fn has_seed(&self) -> bool {
+        self.seed.is_some()
+    }
+
+    /// How many threads to use.
+    pub(crate) fn thread_count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+
+    fn geometry(&self, keys: Option<u64>) -> Result<Geometry, Error> {
+        let capacity = match self.slots {
+            None => self.capacity.or(keys),
+            Some(_) => self.capacity,
+        };
+        let slots = match (capacity, self.slots) {
             (Some(capacity), None) => sizing::slots(capacity)?,
             (None, Some(slots)) => slots,
             (None, None) => return Err(Error::geometry("set `capacity` or `slots`")),
@@ -184,6 +217,7 @@ impl<F> fmt::Debug for Builder<F> {
             .field("slots", &self.slots)
             .field("remainder_bits", &self.remainder_bits)
             .field("huge_pages", &self.huge_pages)
+            .field("threads", &self.threads)
             .finish_non_exhaustive()
     }
 }

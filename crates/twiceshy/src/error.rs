@@ -39,6 +39,11 @@ pub enum Error {
         /// The minirun whose keys to give.
         minirun: Minirun,
     },
+    /// Keys that were said to be in the order of their hashes are not.
+    Unsorted {
+        /// The first key, counted from zero, whose hash is lower than the one before.
+        position: u64,
+    },
     /// Two different keys whose hashes agree for [`Hashed::MAX_WORDS`] words. With random
     /// seeds this does not happen; with chosen hashes it can.
     ///
@@ -82,6 +87,12 @@ impl fmt::Display for Error {
                 "minirun {} holds fingerprints that can't be told apart without its keys; read \
                  them from the reverse map and use the method that takes them",
                 minirun.id()
+            ),
+            Error::Unsorted { position } => write!(
+                f,
+                "the key at position {position} (counted from 0) has a lower hash than the one \
+                 before it; sort the keys by their first hash word under the filter's seed, or \
+                 use a method that takes them in any order"
             ),
             Error::Inseparable => write!(
                 f,

@@ -14,6 +14,7 @@ mod mem;
 pub mod adaptive;
 pub mod batch;
 pub mod builder;
+pub mod bulk;
 pub mod counting;
 mod error;
 pub mod hash;

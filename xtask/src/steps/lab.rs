@@ -21,7 +21,7 @@ const FIELDS: [&str; 8] = [
 ];
 
 const QUERIES: [&str; 2] = ["query_hit", "query_miss"];
-const PLAIN: [&str; 7] = [
+const QUOTIENT: [&str; 7] = [
     "insert",
     "insert_85_90",
     "query_hit",
@@ -30,7 +30,18 @@ const PLAIN: [&str; 7] = [
     "zipf_again",
     "remove",
 ];
-const ADAPTIVE: [&str; 8] = [
+const PLAIN: [&str; 9] = [
+    "insert",
+    "insert_85_90",
+    "query_hit",
+    "query_miss",
+    "zipf",
+    "zipf_again",
+    "remove",
+    "bulk_load",
+    "bulk_load_sorted",
+];
+const ADAPTIVE: [&str; 10] = [
     "insert",
     "insert_85_90",
     "query_hit",
@@ -39,6 +50,8 @@ const ADAPTIVE: [&str; 8] = [
     "zipf",
     "zipf_again",
     "remove",
+    "bulk_load",
+    "bulk_load_sorted",
 ];
 
 /// The rows that must be there: each filter with the operations that it can do.
@@ -47,7 +60,7 @@ const EXPECTED: [(&str, &[&str]); 9] = [
     ("twiceshy-plain/sip", &PLAIN),
     ("twiceshy-adaptive/xxh3", &ADAPTIVE),
     ("twiceshy-adaptive/sip", &ADAPTIVE),
-    ("qfilter", &PLAIN),
+    ("qfilter", &QUOTIENT),
     ("fastbloom", &["insert", "query_hit", "query_miss"]),
     (
         "cuckoofilter",

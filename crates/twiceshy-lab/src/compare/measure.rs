@@ -13,6 +13,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use indicatif::ProgressBar;
 
+use super::bulk;
 use super::filters::{Contender, Entry};
 use super::learning::{self, Lore};
 use super::operation::Operation;
@@ -23,12 +24,20 @@ use super::zipf::Stream;
 pub(super) struct Setting {
     pub(super) workload: Workload,
     stream: OnceCell<Stream>,
+    members: OnceCell<Vec<u64>>,
 }
 
 impl Setting {
     /// The draws by Zipf's law, made when they are first asked for.
     pub(super) fn stream(&self) -> &Stream {
         self.stream.get_or_init(|| Stream::new(&self.workload))
+    }
+
+    /// All members in one array, made when it is first asked for.
+    pub(super) fn members(&self) -> &[u64] {
+        let workload = &self.workload;
+        let all = || (0..workload.members()).map(|i| workload.member(i));
+        self.members.get_or_init(|| all().collect())
     }
 }
 
@@ -66,6 +75,8 @@ pub(crate) struct Record {
     pub(crate) samples: BTreeMap<Operation, Vec<Sample>>,
     /// If the filter learns and has occasion to.
     pub(super) lore: Option<Lore>,
+    /// The members in the order of their hashes, if they are asked for.
+    pub(super) in_hash_order: OnceCell<Vec<u64>>,
 }
 
 impl Record {
@@ -116,6 +127,16 @@ const STEPS: &[Step] = &[
         calls: Workload::removals,
         run: remove,
     },
+    Step {
+        yields: &[Operation::BulkLoad],
+        calls: Workload::members,
+        run: bulk::any_order,
+    },
+    Step {
+        yields: &[Operation::BulkLoadSorted],
+        calls: Workload::members,
+        run: bulk::hash_order,
+    },
 ];
 
 /// Measures `entries` at (at least) `operations`, `rounds` times.
@@ -138,6 +159,7 @@ pub(crate) fn measure(
     let setting = Setting {
         workload: *workload,
         stream: OnceCell::new(),
+        members: OnceCell::new(),
     };
     // Much memory and some time at large sizes: not for nothing.
     let to_learn = workload.adapted > 0.0 || operations.iter().any(|op| op.needs_members());
@@ -152,6 +174,7 @@ pub(crate) fn measure(
             bits_per_item: f64::NAN,
             samples: BTreeMap::new(),
             lore: members.map(Lore::new),
+            in_hash_order: OnceCell::new(),
         });
     }
     for round in 0..rounds {

@@ -26,6 +26,10 @@ pub(crate) enum Operation {
     ZipfAgain,
     /// Take members out of the full filter, in random order.
     Remove,
+    /// Build the filter from all its keys, in any order.
+    BulkLoad,
+    /// Build the filter from all its keys, in the order of their hashes.
+    BulkLoadSorted,
 }
 
 impl Operation {
@@ -39,6 +43,8 @@ impl Operation {
         Operation::Zipf,
         Operation::ZipfAgain,
         Operation::Remove,
+        Operation::BulkLoad,
+        Operation::BulkLoadSorted,
     ];
 
     /// The name on the command line and in JSON.
@@ -52,6 +58,8 @@ impl Operation {
             Operation::Zipf => "zipf",
             Operation::ZipfAgain => "zipf_again",
             Operation::Remove => "remove",
+            Operation::BulkLoad => "bulk_load",
+            Operation::BulkLoadSorted => "bulk_load_sorted",
         }
     }
 
@@ -71,6 +79,21 @@ impl Operation {
             }
             Operation::ZipfAgain => "the same stream of keys once more",
             Operation::Remove => "remove a key from the filled filter",
+            Operation::BulkLoad => {
+                "build the filter from all its keys at once, per key; the others are timed at\n\
+                 insert"
+            }
+            Operation::BulkLoadSorted => {
+                "the same from keys that are in the order of their hashes already"
+            }
+        }
+    }
+
+    /// What a filter that lacks it does instead: the operation that others are compared with.
+    pub(crate) fn instead(self) -> Operation {
+        match self {
+            Operation::BulkLoad | Operation::BulkLoadSorted => Operation::Insert,
+            operation => operation,
         }
     }
 

@@ -51,7 +51,13 @@ pub(crate) fn rows(workload: &Workload, records: &[Record], operations: &[Operat
             let samples = record.samples(operation);
             let ns = Summary::of(samples.iter().map(|s| s.ns_per_op));
             let speed_vs = |other: Option<&Record>| {
-                let others = other.map_or(&[][..], |r| r.samples(operation));
+                let others = other.map_or(&[][..], |r| {
+                    if r.entry.can(operation) {
+                        r.samples(operation)
+                    } else {
+                        r.samples(operation.instead())
+                    }
+                });
                 let pairs = samples.iter().zip(others);
                 let speeds = pairs.map(|(sample, other)| other.ns_per_op / sample.ns_per_op);
                 Summary::of(speeds).map(|speed| speed.median)

@@ -1,6 +1,7 @@
 //! The operations that need the keys of a minirun.
 
-use super::print::common_digits;
+use super::print::{Digits, Layout, common_digits};
+use super::write::check_entry;
 use super::{Adapted, AdaptiveFilter, Insertion, Leave, edit};
 use crate::error::Error;
 use crate::hash::{Hashed, StreamHash};
@@ -23,10 +24,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         value: u64,
         keys: &[Hashed<'_>],
     ) -> Result<Insertion, Error> {
-        self.check_value(value)?;
-        if count == 0 {
-            return Err(Error::geometry("a member has a count of at least one"));
-        }
+        check_entry(self.core.layout, count, value)?;
         let minirun = self.core.minirun_of(key.h0());
         let keys = self.check_keys(minirun, keys)?;
         if self.position(&keys, key).is_some() {
@@ -174,10 +172,19 @@ impl<H: StreamHash> AdaptiveFilter<H> {
 
     #[inline]
     fn is_same(&self, a: &Hashed<'_>, b: &Hashed<'_>) -> bool {
-        match (a.key(), b.key()) {
-            (Some(a), Some(b)) => a == b,
-            // Chosen hashes have no key behind them: they are their stream.
-            _ => common_digits(&self.core.digits(a), &self.core.digits(b)).is_err(),
+        is_same(self.core.layout, a, b)
+    }
+}
+
+/// Are two hashed keys of one minirun the same key?
+#[inline]
+pub(super) fn is_same(layout: Layout, a: &Hashed<'_>, b: &Hashed<'_>) -> bool {
+    match (a.key(), b.key()) {
+        (Some(a), Some(b)) => a == b,
+        // Chosen hashes have no key behind them: they are their stream.
+        _ => {
+            let width = layout.width;
+            common_digits(&Digits { key: a, width }, &Digits { key: b, width }).is_err()
         }
     }
 }

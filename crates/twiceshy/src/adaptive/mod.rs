@@ -47,6 +47,7 @@
 //! Paper: Wen et al., "Adaptive Quotient Filters" (2024).
 
 mod batch;
+pub(crate) mod bulk;
 pub(crate) mod core;
 mod edit;
 mod keyed;

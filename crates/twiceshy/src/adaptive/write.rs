@@ -1,6 +1,6 @@
 //! What changes a filter without the keys of a minirun.
 
-use super::print::Print;
+use super::print::{Layout, Print};
 use super::{AdaptiveFilter, Insertion, edit};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
@@ -58,18 +58,8 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// # Errors
     /// As [`insert`](Self::insert), and [`Error::Geometry`] if the value is too large.
     pub fn insert_value(&mut self, key: &Hashed<'_>, value: u64) -> Result<Insertion, Error> {
-        self.check_value(value)?;
+        check_entry(self.core.layout, 1, value)?;
         self.insert_among_marks(key, value)
-    }
-
-    pub(super) fn check_value(&self, value: u64) -> Result<(), Error> {
-        let bits = self.core.layout.value_bits;
-        if value >> bits == 0 {
-            return Ok(());
-        }
-        Err(Error::geometry(format!(
-            "the value {value} has more than {bits} bits"
-        )))
     }
 
     #[cold]
@@ -166,4 +156,18 @@ impl<H: StreamHash> AdaptiveFilter<H> {
             ..*self
         })
     }
+}
+
+/// Can a member have this count and this value?
+pub(super) fn check_entry(layout: Layout, count: u64, value: u64) -> Result<(), Error> {
+    let bits = layout.value_bits;
+    if value >> bits != 0 {
+        return Err(Error::geometry(format!(
+            "the value {value} has more than {bits} bits"
+        )));
+    }
+    if count == 0 {
+        return Err(Error::geometry("a member has a count of at least one"));
+    }
+    Ok(())
 }

@@ -126,6 +126,75 @@ impl<M: Bytes + AsMut<[u8]>, L: Lane> Blocks<M, L> {
     }
 }
 
+impl<M: Bytes + AsMut<[u8]>, L: Lane> Blocks<M, L> {
+    /// All blocks, to write, from bytes that are at hand and not asked for each time.
+    #[must_use]
+    pub fn open(&mut self) -> OpenBlocks<'_> {
+        OpenBlocks {
+            bytes: self.memory.as_mut(),
+            packed: &self.packed,
+            stride: self.stride,
+            slots_at: HEADER + L::BYTES,
+            count: self.count,
+        }
+    }
+}
+
+/// The blocks of a table while it is written from front to back.
+pub struct OpenBlocks<'t> {
+    /// As in [`Blocks`].
+    bytes: &'t mut [u8],
+    packed: &'t Packed,
+    stride: usize,
+    slots_at: usize,
+    count: u64,
+}
+
+impl<'t> OpenBlocks<'t> {
+    /// All bytes.
+    #[inline(always)]
+    pub fn bytes(&mut self) -> &mut [u8] {
+        self.bytes
+    }
+
+    /// The packing of the slots.
+    #[inline(always)]
+    #[must_use]
+    pub fn packed(&self) -> &'t Packed {
+        self.packed
+    }
+
+    /// Where a block starts.
+    #[inline(always)]
+    #[must_use]
+    pub fn start_of(&self, block: u64) -> usize {
+        block as usize * self.stride
+    }
+
+    /// Where the slots of a block start, from the start of the block.
+    #[inline(always)]
+    #[must_use]
+    pub fn slots_at(&self) -> usize {
+        self.slots_at
+    }
+
+    /// A block, to read and write.
+    ///
+    /// # Panics
+    /// Unless there is such a block.
+    #[inline(always)]
+    #[must_use]
+    pub fn get_mut(&mut self, block: u64) -> RawBlockMut<'_> {
+        assert!(block < self.count, "a block lies inside its table");
+        let start = self.start_of(block);
+        // SAFETY: as in `Blocks::get_mut`: these are its bytes and its measures.
+        unsafe {
+            let start = self.bytes.as_mut_ptr().add(start);
+            RawBlockMut::from_raw(start, self.slots_at, self.packed)
+        }
+    }
+}
+
 impl<M, L> Blocks<M, L> {
     /// How many blocks there are.
     #[inline(always)]

@@ -14,7 +14,7 @@ mod raw_block;
 mod select;
 mod word;
 
-pub use blocks::{Blocks, Bytes, Lane, bytes_of_blocks};
+pub use blocks::{Blocks, Bytes, Lane, OpenBlocks, bytes_of_blocks};
 pub use cpu::{Cpu, Isa, Operation, Portable};
 pub use packed::Packed;
 pub use raw_block::{RawBlock, RawBlockMut};

@@ -19,6 +19,7 @@
 //! each slot is that of "Adaptive Quotient Filters" (2024), section 4.2.
 
 mod batch;
+mod bulk;
 mod write;
 
 use std::fmt;

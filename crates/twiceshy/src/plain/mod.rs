@@ -15,6 +15,7 @@
 //! Unlike a Bloom filter it can remove, can be iterated, and keeps duplicates apart.
 
 mod batch;
+mod bulk;
 mod iter;
 mod ops;
 mod write;

@@ -348,3 +348,9 @@ pub(super) fn shift_down<I: Isa, S: Sidecar>(
         item: S::shift_down(block.lane(), from, to, carry.item),
     }
 }
+
+/// Writes all occupied bits at once.
+#[inline(always)]
+pub(super) fn set_occupieds(block: &mut RawBlockMut<'_>, occupieds: u64) {
+    block.set_word::<OCCUPIEDS>(occupieds);
+}

@@ -181,6 +181,12 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         self.blocks.bytes().len() as u64
     }
 
+    /// All bytes of the table.
+    #[cfg(test)]
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.blocks.bytes()
+    }
+
     /// A block, to read.
     #[inline(always)]
     pub(super) fn block(&self, block: u64) -> RawBlock<'_> {

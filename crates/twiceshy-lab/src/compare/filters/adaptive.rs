@@ -11,9 +11,9 @@ use anyhow::{Context, Result};
 use twiceshy::adaptive::Leave;
 use twiceshy::hash::{Seed, Sip13, StreamHash, Xxh3};
 use twiceshy::quotient::Minirun;
-use twiceshy::{AdaptiveFilter, Error, Removed};
+use twiceshy::{AdaptiveFilter, Builder, Error, Removed};
 
-use super::{Contender, Entry, Learner, Learns, REMAINDER_BITS, twiceshy as plain};
+use super::{Contender, Entry, Learner, Learns, Order, REMAINDER_BITS, twiceshy as plain};
 use crate::compare::members::{Members, Mistake};
 use crate::compare::workload::Workload;
 
@@ -21,6 +21,7 @@ pub(super) const XXH3: Entry = Entry {
     name: "twiceshy-adaptive/xxh3",
     note: "XXH3, for keys that no attacker chooses",
     lacks: &[],
+    ours: true,
     learns: Some(Learns {
         plain: plain::XXH3.name,
         members: Members::new::<Xxh3>,
@@ -32,6 +33,7 @@ pub(super) const SIP: Entry = Entry {
     name: "twiceshy-adaptive/sip",
     note: "SipHash-1-3, the default",
     lacks: &[],
+    ours: true,
     learns: Some(Learns {
         plain: plain::SIP.name,
         members: Members::new::<Sip13>,
@@ -47,18 +49,27 @@ struct Adaptive<H: StreamHash> {
     removed: HashSet<u64>,
 }
 
-fn build<H: StreamHash>(workload: &Workload) -> Result<Box<dyn Contender>> {
-    let filter = AdaptiveFilter::builder()
-        .slots(workload.slots())
+fn builder<H: StreamHash>(slots: u64, seed: Seed) -> Builder<AdaptiveFilter<H>> {
+    AdaptiveFilter::builder()
+        .slots(slots)
         .remainder_bits(REMAINDER_BITS)
         .hash::<H>()
-        .seed(Seed::from_u64(workload.seed))
-        .build()?;
-    Ok(Box::new(Adaptive {
-        filter,
-        members: None,
-        removed: HashSet::new(),
-    }))
+        .seed(seed)
+}
+
+fn build<H: StreamHash>(workload: &Workload) -> Result<Box<dyn Contender>> {
+    let filter = builder::<H>(workload.slots(), Seed::from_u64(workload.seed)).build()?;
+    Ok(Box::new(Adaptive::from(filter)))
+}
+
+impl<H: StreamHash> From<AdaptiveFilter<H>> for Adaptive<H> {
+    fn from(filter: AdaptiveFilter<H>) -> Self {
+        Adaptive {
+            filter,
+            members: None,
+            removed: HashSet::new(),
+        }
+    }
 }
 
 impl<H: StreamHash> Adaptive<H> {
@@ -109,6 +120,19 @@ impl<H: StreamHash> Contender for Adaptive<H> {
             Err(Error::NeedsKeys { minirun }) => self.remove_among(key, minirun).is_ok(),
             removed => removed == Ok(Removed::One),
         }
+    }
+
+    fn bulk_load(&self, keys: &[u64], order: Order) -> Result<Box<dyn Contender>> {
+        let builder = builder::<H>(self.filter.geometry().slots(), self.filter.seed());
+        let filter = match order {
+            Order::Any => builder.build_from(keys),
+            Order::ByHash => builder.build_from_sorted(keys),
+        };
+        Ok(Box::new(Adaptive::from(filter?)))
+    }
+
+    fn sort_by_hash(&self, keys: &mut [u64]) {
+        plain::sort_by_hash::<H>(self.filter.seed(), keys);
     }
 
     fn bytes(&self) -> u64 {

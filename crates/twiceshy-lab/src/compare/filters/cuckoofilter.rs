@@ -16,6 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "cuckoofilter",
     note: "SipHash-1-3; 8-bit fingerprints only",
     lacks: &[Operation::Adapt, Operation::Zipf, Operation::ZipfAgain],
+    ours: false,
     learns: None,
     build,
 };

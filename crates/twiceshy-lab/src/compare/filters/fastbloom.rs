@@ -16,6 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
         Operation::ZipfAgain,
         Operation::Remove,
     ],
+    ours: false,
     learns: None,
     build,
 };

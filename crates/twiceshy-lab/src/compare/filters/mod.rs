@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use ::twiceshy::quotient::Minirun;
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use super::members::{Members, Mistake};
 use super::operation::Operation;
@@ -46,8 +46,10 @@ pub(crate) struct Entry {
     pub(crate) name: &'static str,
     /// What a reader of the figures must know.
     pub(crate) note: &'static str,
-    /// What it can't do.
+    /// What it can't do, [`OURS`] aside.
     pub(crate) lacks: &'static [Operation],
+    /// Can it do what only our own filters can?
+    pub(crate) ours: bool,
     /// How it learns from its mistakes, if it does.
     pub(crate) learns: Option<Learns>,
     /// Makes an empty one.
@@ -57,7 +59,7 @@ pub(crate) struct Entry {
 impl Entry {
     /// Can it do `operation`?
     pub(crate) fn can(&self, operation: Operation) -> bool {
-        !self.lacks.contains(&operation)
+        !self.lacks.contains(&operation) && (self.ours || !OURS.contains(&operation))
     }
 }
 
@@ -68,6 +70,16 @@ pub(crate) struct Learns {
     /// Lists the members as it needs them.
     pub(crate) members: fn(&Workload) -> Result<Members>,
 }
+
+/// In which order keys come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Any,
+    ByHash,
+}
+
+/// Operations that only our own filters have.
+pub(crate) const OURS: &[Operation] = &[Operation::BulkLoad, Operation::BulkLoadSorted];
 
 /// A filter under test.
 ///
@@ -93,6 +105,15 @@ pub(crate) trait Contender {
     fn remove(&mut self, _key: u64) -> bool {
         false
     }
+
+    /// A filter like this one, with these keys and no others, built from all of them at
+    /// once. Only [`OURS`](Entry::ours) can.
+    fn bulk_load(&self, _keys: &[u64], _order: Order) -> Result<Box<dyn Contender>> {
+        bail!("it has no bulk load")
+    }
+
+    /// Brings keys into the order of their hashes.
+    fn sort_by_hash(&self, _keys: &mut [u64]) {}
 
     /// The memory of the filter's table.
     fn bytes(&self) -> u64;

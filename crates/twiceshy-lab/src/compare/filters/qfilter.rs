@@ -18,6 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: REFERENCE,
     note: "foldhash; same slots and remainder bits as ours",
     lacks: &[Operation::Adapt],
+    ours: false,
     learns: None,
     build,
 };

@@ -15,6 +15,7 @@ pub(super) const FUSE8: Entry = Entry {
     name: "xorf-fuse8",
     note: NOTE,
     lacks: LACKS,
+    ours: false,
     learns: None,
     build: gathering::<BinaryFuse8>,
 };
@@ -23,6 +24,7 @@ pub(super) const FUSE16: Entry = Entry {
     name: "xorf-fuse16",
     note: NOTE,
     lacks: LACKS,
+    ours: false,
     learns: None,
     build: gathering::<BinaryFuse16>,
 };
