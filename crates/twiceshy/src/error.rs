@@ -29,7 +29,13 @@ pub enum Error {
         /// What was asked for and what would do instead.
         reason: String,
     },
-    /// The keys that were given are not those of the minirun.
+    /// The filters can't be merged: they differ in what must be equal, or say different
+    /// things about the same minirun.
+    Merge {
+        /// The difference.
+        reason: String,
+    },
+    /// The keys that were given are not those of the minirun, or not in the right order.
     Mismatch {
         /// What does not fit.
         reason: String,
@@ -59,6 +65,12 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn merge(reason: impl Into<String>) -> Self {
+        Error::Merge {
+            reason: reason.into(),
+        }
+    }
+
     pub(crate) fn mismatch(reason: impl Into<String>) -> Self {
         Error::Mismatch {
             reason: reason.into(),
@@ -77,11 +89,13 @@ impl fmt::Display for Error {
         match self {
             Error::Full { used, slots } => write!(
                 f,
-                "the filter is full: {used} of {slots} slots are used and none is free where \
-                 one is needed; build it with a larger capacity"
+                "the filter is full: {used} of {slots} slots are used or needed and none is free \
+                 where one is needed; give it more slots: `rebuild` with the keys, `doubled` \
+                 without, or a larger capacity from the start"
             ),
             Error::Geometry { reason } => write!(f, "this filter can't be built: {reason}"),
-            Error::Mismatch { reason } => write!(f, "the keys do not fit the minirun: {reason}"),
+            Error::Merge { reason } => write!(f, "these filters can't be merged: {reason}"),
+            Error::Mismatch { reason } => write!(f, "the keys do not fit the filter: {reason}"),
             Error::NeedsKeys { minirun } => write!(
                 f,
                 "minirun {} holds fingerprints that can't be told apart without its keys; read \

@@ -136,7 +136,7 @@ pub(crate) fn shorten<S: Stream>(
 }
 
 /// May not one of these match the other's key?
-fn must_part(a: &Print, b: &Print) -> bool {
+pub(crate) fn must_part(a: &Print, b: &Print) -> bool {
     a.value != b.value || a.count > 1 || b.count > 1
 }
 

@@ -188,3 +188,11 @@ pub(super) fn is_same(layout: Layout, a: &Hashed<'_>, b: &Hashed<'_>) -> bool {
         }
     }
 }
+
+/// Are these the same key? They have the same `h0`.
+pub(super) fn is_same_key(a: &Hashed<'_>, b: &Hashed<'_>) -> bool {
+    match (a.key(), b.key()) {
+        (Some(a), Some(b)) => a == b,
+        _ => a.common_bits(b, Hashed::MAX_WORDS) == 64 * u64::from(Hashed::MAX_WORDS),
+    }
+}

@@ -50,11 +50,15 @@ mod batch;
 pub(crate) mod bulk;
 pub(crate) mod core;
 mod edit;
+pub(crate) mod fill;
 mod keyed;
+mod merge;
 mod ops;
 mod pairing;
 pub mod policy;
 pub(crate) mod print;
+pub mod rebuild;
+mod recut;
 pub mod set;
 mod write;
 
@@ -150,6 +154,14 @@ pub struct Entry {
     pub count: u64,
     /// The value bits.
     pub value: u64,
+}
+
+impl Entry {
+    /// A count and a value.
+    #[must_use]
+    pub const fn new(count: u64, value: u64) -> Self {
+        Entry { count, value }
+    }
 }
 
 impl AdaptiveFilter {
@@ -297,6 +309,12 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     pub fn stats(&self) -> Stats {
         let items = self.len();
         Stats::of_table(&self.core.table, &self.core.geometry, items, items)
+    }
+
+    /// The bytes of the table.
+    #[cfg(test)]
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.core.table.as_bytes()
     }
 
     /// Verifies everything that must hold in the table, from scratch. For tests and for the

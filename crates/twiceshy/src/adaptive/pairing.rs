@@ -34,6 +34,12 @@ pub(crate) struct Pairing {
 
 /// Pairs live fingerprints with keys, longest first. `None` if a key stays without.
 pub(crate) fn pair<S: Stream>(prints: &[Print], keys: &[S]) -> Option<Pairing> {
+    let (pairing, free) = pair_some(prints, keys);
+    (!free.contains(&true)).then_some(pairing)
+}
+
+/// Pairs live fingerprints with keys, longest first, and says which keys stay without.
+pub(crate) fn pair_some<S: Stream>(prints: &[Print], keys: &[S]) -> (Pairing, Vec<bool>) {
     let mut order: Vec<usize> = (0..prints.len())
         .filter(|&i| !prints[i].is_ghost())
         .collect();
@@ -47,7 +53,7 @@ pub(crate) fn pair<S: Stream>(prints: &[Print], keys: &[S]) -> Option<Pairing> {
             key_of[i] = Some(key);
         }
     }
-    (!free.contains(&true)).then_some(Pairing { key_of })
+    (Pairing { key_of }, free)
 }
 
 #[cfg(test)]

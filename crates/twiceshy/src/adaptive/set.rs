@@ -1,6 +1,7 @@
 //! An adaptive filter together with the keys, so that it can't be used wrongly.
 
 use super::policy::{Decision, Judge, Policy};
+use super::rebuild::Rebuilt;
 use super::{Adapted, AdaptiveFilter, Insertion, Leave};
 use crate::builder::Builder;
 use crate::error::Error;
@@ -96,7 +97,8 @@ impl<H: StreamHash> AdaptiveSet<H> {
     /// Adds a key; [`Insertion::Present`] if it is a member already.
     ///
     /// # Errors
-    /// [`Error::Full`] if no slot is left; nothing has changed then.
+    /// [`Error::Full`] if no slot is left; nothing has changed then, and
+    /// [`grow`](Self::grow) makes room.
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
         let hashed = self.filter.hash(key);
         self.insert_hashed(&hashed)
@@ -148,8 +150,8 @@ impl<H: StreamHash> AdaptiveSet<H> {
     /// that are members, or that the filter answers "no" already.
     ///
     /// # Errors
-    /// [`Error::Full`] if slots are missing, [`Error::Inseparable`] if hashes agree for
-    /// ever; the filter goes on as it was, with this mistake unfixed.
+    /// [`Error::Full`] if slots are missing ([`grow`](Self::grow) makes room),
+    /// [`Error::Inseparable`] if hashes agree for ever; the filter goes on as it was, with this mistake unfixed.
     pub fn report_false_positive<K: Key + ?Sized>(&mut self, key: &K) -> Result<Reported, Error> {
         let hashed = self.filter.hash(key);
         let Some(minirun) = self.filter.lookup_hashed(&hashed) else {
@@ -168,6 +170,77 @@ impl<H: StreamHash> AdaptiveSet<H> {
             self.judge.on_failure(minirun);
         }
         result.map(Reported::Fixed)
+    }
+
+    /// Twice the slots (more if they are very few) with remainders as before, so room for
+    /// twice the keys at the same false-positive rate: what to do about [`Error::Full`].
+    /// Every mistake that was fixed stays fixed; ghosts are lost.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if there is no such filter or no memory for it; nothing has
+    /// changed then.
+    ///
+    /// ```
+    /// use twiceshy::{AdaptiveSet, Error};
+    ///
+    /// let mut set = AdaptiveSet::new(100, 0.01)?;
+    /// for key in 0..1_000_u64 {
+    ///     match set.insert(&key) {
+    ///         Err(Error::Full { .. }) => {
+    ///             set.grow()?;
+    ///             set.insert(&key)?;
+    ///         }
+    ///         result => {
+    ///             result?;
+    ///         }
+    ///     }
+    /// }
+    /// assert_eq!(set.len(), 1_000);
+    /// # Ok::<(), twiceshy::Error>(())
+    /// ```
+    pub fn grow(&mut self) -> Result<Rebuilt, Error> {
+        let geometry = self.filter.geometry();
+        // Below two blocks the spare slots outnumber the others, and twice may be no more.
+        let times = 128_u64.div_ceil(geometry.slots()).max(2);
+        let slots = geometry.slots().checked_mul(times);
+        let builder = Builder::<AdaptiveFilter<H>>::new()
+            .slots(slots.ok_or_else(|| Error::geometry("there are too many slots to double"))?)
+            .remainder_bits(geometry.remainder_bits())
+            .value_bits(self.filter.core.layout.value_bits)
+            .seed(self.filter.seed());
+        self.rebuild(builder)
+    }
+
+    /// Builds the filter anew from the keys, to any order. With the seed of the old one
+    /// (`set.filter().seed()`) it keeps what was learnt; a builder without a seed takes a new
+    /// random one, which forgets all mistakes, and makes worthless what an attacker has found
+    /// out. See [`rebuild`](super::rebuild).
+    ///
+    /// # Errors
+    /// Those of [`Builder::build`] and of [`AdaptiveFilter::rebuild`]; nothing has changed
+    /// then.
+    pub fn rebuild(&mut self, builder: Builder<AdaptiveFilter<H>>) -> Result<Rebuilt, Error> {
+        let into = builder.build()?;
+        let seed = into.seed();
+        let mut rehashed = None;
+        if seed != self.filter.seed() {
+            let mut keys = MemoryMap::default();
+            for key in self.iter() {
+                let h0 = Hashed::from_bytes::<H>(&seed, key).h0();
+                infallible(keys.insert(h0, key));
+            }
+            rehashed = Some(keys);
+        }
+        let keys = rehashed.as_ref().unwrap_or(&self.keys).iter();
+        let keys = keys.map(|(_, key)| Hashed::from_bytes::<H>(&seed, key));
+        let (filter, report) = self.filter.rebuild(into, keys)?;
+        if filter.geometry().ids() != self.filter.geometry().ids() || rehashed.is_some() {
+            // Mistakes are remembered by minirun, and these have other numbers now.
+            self.judge.forget();
+        }
+        self.filter = filter;
+        self.keys = rehashed.unwrap_or_else(|| std::mem::take(&mut self.keys));
+        Ok(report)
     }
 
     /// How many keys there are.

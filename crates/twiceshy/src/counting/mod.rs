@@ -20,6 +20,8 @@
 
 mod batch;
 mod bulk;
+mod merge;
+mod rebuild;
 mod write;
 
 use std::fmt;
@@ -192,6 +194,12 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
             ..
         } = &self.core;
         Stats::of_table(table, geometry, self.len(), *live)
+    }
+
+    /// The bytes of the table.
+    #[cfg(test)]
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.core.table.as_bytes()
     }
 
     /// Verifies everything that must hold in the table, from scratch.

@@ -17,6 +17,7 @@
 mod batch;
 mod bulk;
 mod iter;
+mod merge;
 mod ops;
 mod write;
 
@@ -189,6 +190,12 @@ impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
         Stats::of_table(&self.core.table, &self.core.geometry, items, items)
     }
 
+    /// The bytes of the table.
+    #[cfg(test)]
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.core.table.as_bytes()
+    }
+
     /// Verifies everything that must hold in the table, from scratch. For tests and for
     /// the suspicious; linear in the size of the filter.
     ///
@@ -204,6 +211,14 @@ impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
             last = Some(fingerprint);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+impl<H: StreamHash> QuotientFilter<H> {
+    /// The bytes of the table, to damage them.
+    pub(crate) fn raw_mut(&mut self) -> &mut [u8] {
+        self.core.table.raw_mut()
     }
 }
 

@@ -223,6 +223,12 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 }
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
+    /// All bytes, for tests that damage a table.
+    #[cfg(test)]
+    pub(crate) fn raw_mut(&mut self) -> &mut [u8] {
+        self.blocks.bytes_mut()
+    }
+
     /// A block, to write.
     #[inline(always)]
     pub(super) fn block_mut(&mut self, block: u64) -> RawBlockMut<'_> {

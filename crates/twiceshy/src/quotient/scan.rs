@@ -1,0 +1,239 @@
+//! Reading home slots from front to back, a buffer at a time.
+//!
+//! [`Runs`](super::Runs) finds each run by itself; a scan goes on from slot to slot and
+//! from occupied bit to occupied bit instead, with two cursors that only move forward:
+//!
+//! ```text
+//! occupieds    . 1 1 . 1 . . 1        the quotient cursor moves when a run ends …
+//! runends      . . 1 1 . 1 . 1
+//! slots        . a b c d e . f        … the slot cursor after every slot, over gaps too
+//! ```
+//!
+//! Whether a run ends at a slot is a coin toss, so nothing branches on it.
+
+use super::sidecar::Sidecar;
+use super::table::{Table, split};
+use crate::bits::{Bytes, Isa, Operation, mask_below};
+
+/// The home slot of one fingerprint, as a scan finds it. Ordered by minirun id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Home {
+    /// The minirun id (at most 60 bits), and whether the slot behind is marked: both in one
+    /// word, because merging copies these.
+    key: u64,
+    /// The slot, counted on through all tables that are read together.
+    pub(crate) at: u64,
+}
+
+impl Home {
+    /// The minirun id: quotient and remainder.
+    #[inline(always)]
+    pub(crate) fn id(self) -> u64 {
+        self.key >> 1
+    }
+
+    /// Is the slot behind it marked?
+    #[inline(always)]
+    pub(crate) fn is_continued(self) -> bool {
+        self.key & 1 == 1
+    }
+
+    /// Does nothing continue it, and is `next` of a later minirun?
+    #[inline(always)]
+    pub(crate) fn is_bare_before(self, next: Self) -> bool {
+        // The flag is the lowest bit.
+        !self.is_continued() && self.key | 1 < next.key
+    }
+
+    /// Does it come before `other`? Of one minirun, those come first that nothing continues.
+    #[inline(always)]
+    pub(crate) fn is_before(self, other: Self) -> bool {
+        self.key < other.key
+    }
+}
+
+/// Homes that were read and not used yet.
+pub(crate) struct Buffer {
+    homes: Box<[Home; Buffer::LEN]>,
+    from: usize,
+    to: usize,
+}
+
+impl Buffer {
+    /// Enough to make refills cheap, few enough to stay in the first-level cache.
+    const LEN: usize = 128;
+
+    pub(crate) fn new() -> Self {
+        Buffer {
+            homes: Box::new([Home::default(); Self::LEN]),
+            from: 0,
+            to: 0,
+        }
+    }
+
+    /// What is there.
+    #[inline(always)]
+    pub(crate) fn homes(&self) -> &[Home] {
+        &self.homes[self.from..self.to]
+    }
+
+    /// Drops the first `count`.
+    #[inline(always)]
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.from += count;
+        debug_assert!(self.from <= self.to);
+    }
+
+    /// Takes the first `count`.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, count: usize) -> &[Home] {
+        let from = self.from;
+        self.consume(count);
+        &self.homes[from..self.from]
+    }
+
+    /// Replaces all by what `write` puts to the front and counts.
+    #[inline(always)]
+    pub(crate) fn refill(&mut self, write: impl FnOnce(&mut [Home]) -> usize) {
+        debug_assert_eq!(self.from, self.to, "nothing may get lost");
+        self.from = 0;
+        self.to = write(&mut self.homes[..]);
+    }
+}
+
+/// A pass over all fingerprints of a table, in hash order.
+pub(crate) struct Scan<'t, S: Sidecar, M> {
+    table: &'t Table<S, M>,
+    /// The slots of the tables before this one.
+    base: u64,
+    /// The block of the quotient being read, and its quotients still to come.
+    block: u64,
+    occupieds: u64,
+    /// The quotient being read; `None` at the end.
+    quotient: Option<u64>,
+    /// The slot to read next.
+    at: u64,
+}
+
+impl<S: Sidecar, M: Bytes> Table<S, M> {
+    /// A pass over this table, whose slots are counted from `base` on.
+    pub(crate) fn scan(&self, base: u64) -> Scan<'_, S, M> {
+        let mut scan = Scan {
+            table: self,
+            base,
+            block: 0,
+            occupieds: self.header(0).occupieds,
+            quotient: None,
+            at: 0,
+        };
+        scan.next_quotient();
+        scan.at = scan.quotient.unwrap_or(0);
+        scan
+    }
+
+    /// The slots of the fingerprint whose home slot is `home`.
+    pub(crate) fn slots_of_print(&self, home: u64) -> std::ops::Range<u64> {
+        home..self.skip_marked(home + 1)
+    }
+}
+
+impl<S: Sidecar, M: Bytes> Scan<'_, S, M> {
+    /// Moves the quotient cursor.
+    #[inline(always)]
+    fn next_quotient(&mut self) {
+        while self.occupieds == 0 {
+            self.block += 1;
+            if self.block >= self.table.blocks() {
+                self.quotient = None;
+                return;
+            }
+            self.occupieds = self.table.header(self.block).occupieds;
+        }
+        self.quotient = Some(self.block * 64 + u64::from(self.occupieds.trailing_zeros()));
+        self.occupieds &= self.occupieds - 1;
+    }
+
+    /// Writes the next homes to the front of `out` and gives how many: none only at the end.
+    pub(crate) fn read(&mut self, out: &mut [Home]) -> usize {
+        self.table.cpu().run(Read { scan: self, out })
+    }
+
+    /// Reads on in the block of the slot cursor: to its end, or to where the quotient cursor
+    /// must change blocks.
+    #[inline(always)]
+    fn read_block(&mut self, out: &mut [Home]) -> usize {
+        let Some(mut quotient) = self.quotient else {
+            return 0;
+        };
+        let table = self.table;
+        let packed = table.packed();
+        let (number, _) = split(self.at);
+        let (block, header) = (table.block(number), table.header(number));
+        let (start, end) = (number * 64, number * 64 + 64);
+        let (ignored, mask) = (packed.ignored(), mask_below(packed.bits()));
+        let remainder_bits = packed.bits() - ignored;
+        let first_quotient = self.block * 64;
+        let (mut at, mut occupieds) = (self.at, self.occupieds);
+        let mut count = 0;
+        let mut out = out.iter_mut();
+        while at < end {
+            let Some(home) = out.next() else { break };
+            let i = (at - start) as u32;
+            let remainder = (block.window(i) & mask) >> ignored;
+            let continued = S::MARKS && table.continues(number, header.marked, i);
+            *home = Home {
+                key: (quotient << remainder_bits | remainder) << 1 | u64::from(continued),
+                at: self.base + at,
+            };
+            count += 1;
+            at = if continued {
+                table.skip_marked(at + 1)
+            } else {
+                at + 1
+            };
+            let ends = header.ends >> i & 1;
+            if ends & u64::from(occupieds == 0) == 1 {
+                self.occupieds = 0;
+                self.next_quotient();
+                self.at = at.max(self.quotient.unwrap_or(at));
+                return count;
+            }
+            let next = first_quotient + u64::from(occupieds.trailing_zeros());
+            quotient ^= (quotient ^ next) & ends.wrapping_neg();
+            occupieds &= occupieds.wrapping_sub(ends);
+            at = at.max(quotient);
+        }
+        (self.at, self.occupieds, self.quotient) = (at, occupieds, Some(quotient));
+        count
+    }
+}
+
+struct Read<'s, 't, S: Sidecar, M> {
+    scan: &'s mut Scan<'t, S, M>,
+    out: &'s mut [Home],
+}
+
+impl<S: Sidecar, M: Bytes> Operation for Read<'_, '_, S, M> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> usize {
+        let Read { scan, out } = self;
+        let mut count = 0;
+        while count < out.len() && scan.quotient.is_some() && scan.at < scan.table.slots {
+            count += scan.read_block(&mut out[count..]);
+        }
+        count
+    }
+}
+
+impl<S: Sidecar, M: Bytes> Table<S, M> {
+    /// Is the slot behind slot `i` of a block, whose marks are given, marked?
+    #[inline(always)]
+    fn continues(&self, block: u64, marked: u64, i: u32) -> bool {
+        if i < 63 {
+            return marked >> (i + 1) & 1 == 1;
+        }
+        block + 1 < self.blocks() && self.header(block + 1).marked & 1 == 1
+    }
+}
