@@ -1,6 +1,6 @@
 //! The one error type of this crate.
 
-use std::fmt;
+use std::{fmt, io};
 
 use crate::quotient::Minirun;
 
@@ -57,6 +57,23 @@ pub enum Error {
     Inseparable,
     /// A count beyond `u64::MAX`.
     Overflow,
+    /// Bytes that are no file of this library, or one of another kind than was asked for.
+    Format {
+        /// What they are, and what was expected.
+        reason: String,
+    },
+    /// A file that is damaged or was never right.
+    Corrupt {
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// A file could not be read.
+    Io {
+        /// The kind of the reader's error.
+        kind: io::ErrorKind,
+        /// The reader's own words.
+        reason: String,
+    },
     /// The operating system gave no random seed.
     Seed {
         /// The system's own words.
@@ -73,6 +90,18 @@ impl Error {
 
     pub(crate) fn mismatch(reason: impl Into<String>) -> Self {
         Error::Mismatch {
+            reason: reason.into(),
+        }
+    }
+
+    pub(crate) fn format(reason: impl Into<String>) -> Self {
+        Error::Format {
+            reason: reason.into(),
+        }
+    }
+
+    pub(crate) fn corrupt(reason: impl Into<String>) -> Self {
+        Error::Corrupt {
             reason: reason.into(),
         }
     }
@@ -113,6 +142,17 @@ impl fmt::Display for Error {
                 "two different keys have the same hash, however long; use another seed"
             ),
             Error::Overflow => write!(f, "a count would exceed 2^64 - 1"),
+            Error::Format { reason } => write!(
+                f,
+                "this file can't be opened here: {reason}; open it as what it is (`file::peek` \
+                 tells), with the version that wrote it or a later one"
+            ),
+            Error::Corrupt { reason } => write!(
+                f,
+                "the file is damaged: {reason}; take another copy of it, or build the filter \
+                 again from its keys"
+            ),
+            Error::Io { reason, .. } => write!(f, "the file could not be read: {reason}"),
             Error::Seed { reason } => write!(
                 f,
                 "the system gave no random seed ({reason}); pass one with `seed`"

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use twiceshy::testing::fuzz::{fuzz_adaptive, fuzz_plain};
+use twiceshy::testing::fuzz::{fuzz_adaptive, fuzz_loader, fuzz_plain};
 
 /// Runs every file of a corpus through its target; gives how many there were.
 fn replay(target: &str, body: fn(&[u8])) -> Option<usize> {
@@ -37,4 +37,9 @@ fn adaptive() {
 #[test]
 fn plain() {
     assert!(replay("plain", fuzz_plain).is_none_or(|count| count >= 50));
+}
+
+#[test]
+fn loader() {
+    assert!(replay("loader", fuzz_loader).is_none_or(|count| count >= 10));
 }

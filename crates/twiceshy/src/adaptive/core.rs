@@ -13,7 +13,7 @@ use crate::bits::{Bytes, Cpu, Packed};
 use crate::builder::Parts;
 use crate::error::Error;
 use crate::hash::Hashed;
-use crate::mem::Memory;
+use crate::mem::{HugePages, Memory};
 use crate::quotient::{
     Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Table, TableOptions, Unmarked,
     Violation,
@@ -38,24 +38,11 @@ pub(crate) struct Contents {
 impl Core {
     /// An empty table of these measures.
     pub(crate) fn from_parts(parts: &Parts) -> Result<Self, Error> {
-        let value_bits = parts.value_bits;
-        let width = parts.geometry.remainder_bits() + value_bits;
-        if value_bits > 16 || width > Packed::MAX_BITS {
-            return Err(Error::geometry(format!(
-                "a fingerprint has 0 to 16 value bits, and with its remainder at most {} bits; \
-                 not {value_bits} and {width}",
-                Packed::MAX_BITS
-            )));
-        }
+        let (layout, options) = Self::measures(parts.geometry, parts.value_bits, parts.huge_pages)?;
         Ok(Core {
-            table: Table::new(TableOptions {
-                quotients: parts.geometry.slots(),
-                slot_bits: width,
-                ignored_bits: value_bits,
-                huge_pages: parts.huge_pages,
-            })?,
+            table: Table::new(options)?,
             geometry: parts.geometry,
-            layout: Layout { width, value_bits },
+            layout,
             live: 0,
             ghosts: 0,
         })
@@ -72,6 +59,31 @@ impl Core {
         self.table.clear();
         self.live = 0;
         self.ghosts = 0;
+    }
+}
+
+impl<M> Core<M> {
+    /// How the slots are divided, and what table that takes.
+    pub(super) fn measures(
+        geometry: Geometry,
+        value_bits: u32,
+        huge_pages: HugePages,
+    ) -> Result<(Layout, TableOptions), Error> {
+        let width = geometry.remainder_bits() + value_bits;
+        if value_bits > 16 || width > Packed::MAX_BITS {
+            return Err(Error::geometry(format!(
+                "a fingerprint has 0 to 16 value bits, and with its remainder at most {} bits; \
+                 not {value_bits} and {width}",
+                Packed::MAX_BITS
+            )));
+        }
+        let options = TableOptions {
+            quotients: geometry.slots(),
+            slot_bits: width,
+            ignored_bits: value_bits,
+            huge_pages,
+        };
+        Ok((Layout { width, value_bits }, options))
     }
 }
 

@@ -50,6 +50,7 @@ mod batch;
 pub(crate) mod bulk;
 pub(crate) mod core;
 mod edit;
+mod file;
 pub(crate) mod fill;
 mod keyed;
 mod merge;
@@ -60,6 +61,7 @@ pub(crate) mod print;
 pub mod rebuild;
 mod recut;
 pub mod set;
+mod verify;
 mod write;
 
 use std::fmt;

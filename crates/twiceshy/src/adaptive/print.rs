@@ -48,9 +48,14 @@ impl Stream for Digits<'_> {
     }
 
     fn digits(&self) -> usize {
-        // Whole digits in the words from h1 on.
-        ((Hashed::MAX_WORDS - 1) * 64 / self.width) as usize
+        max_digits(self.width)
     }
+}
+
+/// How many digits a key's stream has, and so an extension at most: whole ones in the words
+/// from h1 on.
+pub(crate) fn max_digits(width: u32) -> usize {
+    ((Hashed::MAX_WORDS - 1) * 64 / width) as usize
 }
 
 impl Print {
@@ -114,20 +119,62 @@ impl Print {
         tail: impl Iterator<Item = Slot<Mark>>,
     ) -> Self {
         let mut print = Print::new(1, home.value & mask_below(layout.value_bits));
-        let mut counter = None;
-        let mut shift = 0;
+        let mut counter = Counter::new(layout.width);
+        let longest = max_digits(layout.width);
         for slot in tail {
             if slot.runend {
-                // Digits beyond 64 bits only stand in damaged tables.
-                let digit = slot.value.checked_shl(shift).unwrap_or(0);
-                counter = Some(counter.unwrap_or(0) | digit);
-                shift += layout.width;
-            } else {
+                counter.add(slot.value);
+            } else if print.extension.len() < longest {
+                // Longer ones only stand in damaged tables, and are not worth their memory.
                 print.extension.push(slot.value);
             }
         }
-        print.count = counter.unwrap_or(1);
+        print.count = counter.count();
         print
+    }
+}
+
+/// A count, read from its digits.
+pub(crate) struct Counter {
+    width: u32,
+    digits: u32,
+    count: u64,
+}
+
+impl Counter {
+    /// No digits yet.
+    pub(crate) fn new(width: u32) -> Self {
+        Counter {
+            width,
+            digits: 0,
+            count: 0,
+        }
+    }
+
+    fn shift(&self) -> u32 {
+        self.digits.saturating_mul(self.width)
+    }
+
+    /// Takes the next digit. What lies beyond 64 bits, which only damaged tables have, is lost.
+    pub(crate) fn add(&mut self, digit: u64) {
+        self.count |= digit.checked_shl(self.shift()).unwrap_or(0);
+        self.digits = self.digits.saturating_add(1);
+    }
+
+    /// The same, or `None` if something were lost.
+    pub(crate) fn add_exactly(&mut self, digit: u64) -> Option<()> {
+        let fits = digit == 0 || self.shift() <= digit.leading_zeros();
+        fits.then(|| self.add(digit))
+    }
+
+    /// How many digits there were.
+    pub(crate) fn digits(&self) -> u32 {
+        self.digits
+    }
+
+    /// The count: one if there were no digits.
+    pub(crate) fn count(&self) -> u64 {
+        if self.digits == 0 { 1 } else { self.count }
     }
 }
 

@@ -10,11 +10,15 @@ use std::arch::x86_64::{
     _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x,
     _mm256_setr_epi8, _mm256_setr_epi64x, _mm256_setzero_si256, _mm256_shuffle_epi8,
     _mm256_sll_epi64, _mm256_slli_si256, _mm256_sllv_epi64, _mm256_srl_epi64, _mm256_srlv_epi64,
-    _mm256_storeu_si256, _mm256_sub_epi8, _mm256_sub_epi64, _mm256_xor_si256, _pdep_u64,
+    _mm256_storeu_si256, _mm256_sub_epi8, _mm256_sub_epi64, _mm256_xor_si256, _pdep_u64, _pext_u64,
 };
 use std::sync::OnceLock;
 
+use super::avx2_scan;
 use super::cpu::{Isa, Operation};
+use super::packed::Packed;
+use super::raw_block::RawBlock;
+use super::scan::{Scan, Scanned};
 
 /// Every method is called from [`run`] only, on a machine with all that it enables: that
 /// is the `SAFETY` of every block here.
@@ -92,6 +96,34 @@ impl Isa for Avx2 {
         };
         let settled = settled & !0 << (from & 63);
         (settled != 0).then(|| settled.trailing_zeros())
+    }
+
+    #[inline(always)]
+    fn all_settled(opened: u64, closed: u64, open: u32) -> u64 {
+        // What closes at a slot counts from the next one on.
+        let closed = closed << 1;
+        // With 64 open ones none of the 64 slots is settled, and sums of bytes can't tell
+        // more. So every sum below is within -96 and 96.
+        let open = open.min(64) as i32;
+        let (low, high) = (opened as u32, (opened >> 32) as u32);
+        let (closed_low, closed_high) = (closed as u32, (closed >> 32) as u32);
+        let open_high = open + low.count_ones() as i32 - closed_low.count_ones() as i32;
+        // SAFETY: see `Avx2`.
+        unsafe {
+            sums_equal(low, closed_low, -open) | sums_equal(high, closed_high, -open_high) << 32
+        }
+    }
+
+    #[inline(always)]
+    fn compress(word: u64, mask: u64) -> u64 {
+        // SAFETY: see `Avx2`.
+        unsafe { _pext_u64(word, mask) }
+    }
+
+    #[inline(always)]
+    unsafe fn scan<const STRICT: bool>(block: &RawBlock<'_>, _: &Packed, scan: &Scan) -> Scanned {
+        // SAFETY: see `Avx2`; the block has 64 slots of that width, and slack behind them.
+        unsafe { avx2_scan::scan::<STRICT>(block.slots(), scan) }
     }
 
     #[inline(always)]

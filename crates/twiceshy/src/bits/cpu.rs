@@ -8,7 +8,9 @@
 
 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
 use super::avx2;
-use super::raw_block::{load, store};
+use super::packed::Packed;
+use super::raw_block::{RawBlock, load, store};
+use super::scan::{self, Scan, Scanned};
 use super::select;
 use super::word::{mask_below, mask_through, rank_through};
 
@@ -30,6 +32,23 @@ pub trait Isa: Copy {
     /// with as many bits of `opened` up to and including it as of `closed` below it.
     /// From `from` on there are never fewer. `from` is below 64.
     fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32>;
+
+    /// All slots where everything that has opened has closed, a bit each: with as many bits
+    /// of `opened` up to and including the slot, and `open` more, as of `closed` below it.
+    fn all_settled(opened: u64, closed: u64, open: u32) -> u64;
+
+    /// The bits of `word` at the set bits of `mask`, moved together at the low end.
+    fn compress(word: u64, mask: u64) -> u64;
+
+    /// Which slots of a block hold something and are in order.
+    ///
+    /// # Safety
+    /// `packed` is that of the block, and `scan` was made for it.
+    unsafe fn scan<const STRICT: bool>(
+        block: &RawBlock<'_>,
+        packed: &Packed,
+        scan: &Scan,
+    ) -> Scanned;
 
     /// Moves bits `low..high - bits` of the words up by `bits` and puts the `bits` bits of
     /// `carry` below them; bits outside of `low..high` stay.
@@ -96,6 +115,34 @@ impl Isa for Portable {
             slot = end;
         }
         None
+    }
+
+    #[inline(always)]
+    fn all_settled(opened: u64, closed: u64, open: u32) -> u64 {
+        let mut balance = i64::from(open);
+        let mut settled = 0;
+        for slot in 0..64 {
+            balance += (opened >> slot & 1) as i64;
+            settled |= u64::from(balance == 0) << slot;
+            balance -= (closed >> slot & 1) as i64;
+        }
+        settled
+    }
+
+    #[inline(always)]
+    fn compress(word: u64, mut mask: u64) -> u64 {
+        let (mut compressed, mut at) = (0, 0);
+        while mask != 0 {
+            compressed |= (word >> mask.trailing_zeros() & 1) << at;
+            at += 1;
+            mask &= mask - 1;
+        }
+        compressed
+    }
+
+    #[inline(always)]
+    unsafe fn scan<const STRICT: bool>(block: &RawBlock<'_>, packed: &Packed, _: &Scan) -> Scanned {
+        scan::by_windows::<Self, STRICT>(block, packed)
     }
 
     #[inline(always)]
@@ -366,6 +413,67 @@ mod tests {
             let naive = (from..64).find(|&slot| count(opened, slot + 1) == count(closed, slot));
             assert_eq!(Cpu::portable().run(Settled(opened, closed, from)), naive);
             assert_eq!(Cpu::detect().run(Settled(opened, closed, from)), naive);
+        }
+    }
+
+    struct AllSettled(u64, u64, u32);
+
+    impl Operation for AllSettled {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> u64 {
+            I::all_settled(self.0, self.1, self.2)
+        }
+    }
+
+    struct Compress(u64, u64);
+
+    impl Operation for Compress {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> u64 {
+            I::compress(self.0, self.1)
+        }
+    }
+
+    /// Of any words, not only those that a table can hold.
+    #[test]
+    fn all_settled_and_compress_match_counting() {
+        let mut state = 11_u64;
+        let mut random = || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            state ^ state >> 31
+        };
+        for round in 0..100_000_u64 {
+            let (mut opened, mut closed) = (random(), random());
+            for _ in 0..round % 4 {
+                opened &= random();
+            }
+            for _ in 0..round / 4 % 4 {
+                closed &= random();
+            }
+            if round % 5 == 0 {
+                (opened, closed) = (!opened, !closed);
+            }
+            let open = (random() % if round % 2 == 0 { 4 } else { 200 }) as u32;
+            let count =
+                |word: u64, below: u32| (0..below).filter(|bit| word >> bit & 1 == 1).count();
+            let is_settled =
+                |&slot: &u32| open as usize + count(opened, slot + 1) == count(closed, slot);
+            let settled = (0..64).filter(is_settled);
+            let settled = settled.fold(0_u64, |word, slot| word | 1 << slot);
+            let mut taken = (0..64).filter(|bit| closed >> bit & 1 == 1);
+            let compressed = (0..64).map_while(|at| Some((at, taken.next()?)));
+            let compressed =
+                compressed.fold(0_u64, |word, (at, bit)| word | (opened >> bit & 1) << at);
+            for cpu in [Cpu::portable(), Cpu::detect()] {
+                assert_eq!(cpu.run(AllSettled(opened, closed, open)), settled);
+                assert_eq!(cpu.run(Compress(opened, closed)), compressed);
+            }
         }
     }
 

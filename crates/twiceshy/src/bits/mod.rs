@@ -7,10 +7,13 @@
 
 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
 mod avx2;
+#[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+mod avx2_scan;
 mod blocks;
 mod cpu;
 mod packed;
 mod raw_block;
+mod scan;
 mod select;
 mod word;
 
@@ -18,6 +21,7 @@ pub use blocks::{Blocks, Bytes, Lane, OpenBlocks, bytes_of_blocks};
 pub use cpu::{Cpu, Isa, Operation, Portable};
 pub use packed::Packed;
 pub use raw_block::{RawBlock, RawBlockMut};
+pub use scan::Scan;
 pub use word::{
     load_word, mask_below, mask_through, rank_through, shift_bits_down, shift_bits_up, store_word,
 };

@@ -169,6 +169,33 @@ impl Packed {
     }
 }
 
+/// All slots of a window at once, for those who look at every slot of a table. A slot is
+/// marked by its highest bit.
+impl Packed {
+    /// The highest bit of each slot of a window.
+    #[inline(always)]
+    #[must_use]
+    pub fn highs(&self) -> u64 {
+        self.highs
+    }
+
+    /// Marks each slot that is at most the one in `other`, ignored bits included.
+    #[inline(always)]
+    #[must_use]
+    pub fn at_most(&self, window: u64, other: u64) -> u64 {
+        // As in `count_at_most`.
+        let lower = (other | self.highs) - (window & self.lows);
+        (other & !window | !(other ^ window) & lower) & self.highs
+    }
+
+    /// Marks each slot that is not zero.
+    #[inline(always)]
+    #[must_use]
+    pub fn nonzero(&self, window: u64) -> u64 {
+        (((window & self.lows) + self.lows) | window) & self.highs
+    }
+}
+
 /// Slots in bytes that are checked at every access: the oracle of
 /// [`RawBlock`](super::RawBlock).
 #[cfg(test)]

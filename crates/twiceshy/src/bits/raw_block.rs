@@ -13,6 +13,7 @@ use std::marker::PhantomData;
 use super::cpu::{Isa, SLACK};
 use super::mask_below;
 use super::packed::Packed;
+use super::scan::{Scan, Scanned};
 
 /// A block to read. [`Blocks`](super::Blocks) makes it, and knows that all of it is there.
 #[derive(Clone, Copy)]
@@ -106,6 +107,30 @@ impl<'t> RawBlock<'t> {
         // SAFETY: the slot is one of 64, so it starts before `bytes_per_block`, and SLACK
         // more bytes are readable behind the block.
         unsafe { load(self.start, self.slots_at + bit / 8) >> (bit % 8) }
+    }
+
+    /// Which slots hold something and are in order.
+    ///
+    /// # Panics
+    /// If the scan is for slots of another width.
+    #[inline(always)]
+    #[must_use]
+    pub fn scan<I: Isa, const STRICT: bool>(&self, scan: &Scan) -> Scanned {
+        assert_eq!(
+            scan.bits,
+            self.packed.bits(),
+            "a scan is of the block's width"
+        );
+        // SAFETY: the widths are the same, as just checked, and all else follows from them.
+        unsafe { I::scan::<STRICT>(self, self.packed, scan) }
+    }
+
+    /// Where the slots start: valid for reads of all of them and the slack.
+    #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+    #[inline(always)]
+    pub(super) fn slots(&self) -> *const u8 {
+        // SAFETY: the slots start inside the block.
+        unsafe { self.start.add(self.slots_at) }
     }
 
     /// Asks for the cache line where `slot & 63` is, before it is known to be needed. Does

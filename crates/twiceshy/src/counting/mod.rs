@@ -20,6 +20,7 @@
 
 mod batch;
 mod bulk;
+mod file;
 mod merge;
 mod rebuild;
 mod write;

@@ -25,12 +25,13 @@ impl<M: Bytes> Iterator for Iter<'_, M> {
     fn next(&mut self) -> Option<Fingerprint> {
         let mut run = match self.run.take() {
             Some(run) if run.start < run.end => run,
-            _ => self.runs.next()?,
+            // A run is empty only where a damaged table leaves no slot for it.
+            _ => self.runs.find(|run| run.start < run.end)?,
         };
         let remainder = self.table.slot(run.start).value;
         run.start += 1;
         self.run = Some(run);
-        self.left -= 1;
+        self.left = self.left.saturating_sub(1);
         Some(Fingerprint {
             quotient: run.quotient,
             remainder,

@@ -16,6 +16,7 @@
 
 mod batch;
 mod bulk;
+mod file;
 mod iter;
 mod merge;
 mod ops;
@@ -30,7 +31,7 @@ use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
-use crate::quotient::{Bare, Geometry, Table, TableOptions, Violation};
+use crate::quotient::{Bare, Geometry, Table, Violation};
 use crate::stats::Stats;
 use crate::traits::{Filter, Insert, Remove, Removed};
 
@@ -93,15 +94,10 @@ impl<H: StreamHash> Buildable for QuotientFilter<H> {
     type WithHash<X: StreamHash> = QuotientFilter<X>;
 
     fn from_parts(parts: Parts) -> Result<Self, Error> {
-        let table = Table::new(TableOptions {
-            quotients: parts.geometry.slots(),
-            slot_bits: parts.geometry.remainder_bits(),
-            ignored_bits: 0,
-            huge_pages: parts.huge_pages,
-        })?;
+        let options = file::table_options(&parts.geometry, parts.huge_pages);
         Ok(QuotientFilter {
             core: Core {
-                table,
+                table: Table::new(options)?,
                 geometry: parts.geometry,
             },
             keyed: H::keyed(&parts.seed),

@@ -27,7 +27,7 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
-fn require(holds: bool, what: &'static str, at: u64) -> Result<(), Violation> {
+pub(super) fn require(holds: bool, what: &'static str, at: u64) -> Result<(), Violation> {
     if holds {
         Ok(())
     } else {
@@ -73,6 +73,11 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         }
         self.check_empty(end, self.slots)?;
         require(used == self.used, "the number of used slots is wrong", used)?;
+        self.check_padding()
+    }
+
+    /// Behind the blocks stand zeros.
+    pub(super) fn check_padding(&self) -> Result<(), Violation> {
         let padding = self.blocks.slack();
         require(
             padding.iter().all(|&byte| byte == 0),

@@ -41,6 +41,7 @@ mod shift;
 mod short;
 mod sidecar;
 mod table;
+mod verify;
 mod writer;
 
 pub use crate::bits::{Bytes, Lane};
@@ -56,6 +57,7 @@ pub(crate) use sidecar::Unmarked;
 pub use sidecar::{Bare, Mark, Marks, Sidecar};
 pub(crate) use table::size;
 pub use table::{Table, TableOptions, spare_slots};
+pub(crate) use verify::{Order, Tailed, Verify};
 pub use writer::Writer;
 
 #[cfg(test)]

@@ -56,39 +56,8 @@ impl<S: Sidecar> Table<S> {
     /// [`Error::Geometry`] if there are no quotients, slots are not 1 to 56 bits wide with
     /// something left to compare, or the table does not fit in memory.
     pub fn new(options: TableOptions) -> Result<Self, Error> {
-        // An offset below 64 is taken at its word: `Header::run` and others look no further.
-        const { assert!(S::MAX_OFFSET >= 64, "a saturated offset means a full block") };
-        let TableOptions {
-            quotients,
-            slot_bits,
-            ignored_bits,
-            huge_pages,
-        } = options;
-        if quotients == 0 {
-            return Err(Error::geometry("a table needs at least one slot"));
-        }
-        if slot_bits > Packed::MAX_BITS || ignored_bits >= slot_bits {
-            return Err(Error::geometry(format!(
-                "slots have 1 to {} bits, not {slot_bits}",
-                Packed::MAX_BITS
-            )));
-        }
-        let size = size::<S>(quotients, slot_bits)
-            .and_then(|(blocks, bytes)| Some((blocks, usize::try_from(bytes).ok()?)));
-        let Some((blocks, bytes)) = size else {
-            return Err(Error::geometry(format!(
-                "{quotients} slots do not fit in memory"
-            )));
-        };
-        let memory = Memory::zeroed(bytes, huge_pages)?;
-        let packed = Packed::new(slot_bits, ignored_bits);
-        Ok(Table {
-            blocks: Blocks::new(memory, packed, blocks)
-                .expect("the memory is as long as `size` says"),
-            quotients,
-            slots: blocks * 64,
-            used: 0,
-            cpu: Cpu::detect(),
+        Self::build(options, 0, |bytes| {
+            Memory::zeroed(bytes, options.huge_pages)
         })
     }
 
@@ -111,6 +80,61 @@ impl<S: Sidecar> Table<S> {
             )
             .expect("a copy is as long as the original"),
             ..*self
+        })
+    }
+}
+
+impl<S: Sidecar, M: Bytes> Table<S, M> {
+    /// A table over bytes that hold one, of which `used` slots are said to be used. Nothing is
+    /// looked at: see [`Verify`](super::Verify).
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if no table has these measures, or has another length.
+    pub(crate) fn over(memory: M, options: TableOptions, used: u64) -> Result<Self, Error> {
+        Self::build(options, used, |_| Ok(memory))
+    }
+
+    fn build(
+        options: TableOptions,
+        used: u64,
+        memory: impl FnOnce(usize) -> Result<M, Error>,
+    ) -> Result<Self, Error> {
+        // An offset below 64 is taken at its word: `Header::run` and others look no further.
+        const { assert!(S::MAX_OFFSET >= 64, "a saturated offset means a full block") };
+        let TableOptions {
+            quotients,
+            slot_bits,
+            ignored_bits,
+            ..
+        } = options;
+        if quotients == 0 {
+            return Err(Error::geometry("a table needs at least one slot"));
+        }
+        if slot_bits > Packed::MAX_BITS || ignored_bits >= slot_bits {
+            return Err(Error::geometry(format!(
+                "slots have 1 to {} bits, not {slot_bits}",
+                Packed::MAX_BITS
+            )));
+        }
+        let size = size::<S>(quotients, slot_bits)
+            .and_then(|(blocks, bytes)| Some((blocks, usize::try_from(bytes).ok()?)));
+        let Some((blocks, bytes)) = size else {
+            return Err(Error::geometry(format!(
+                "{quotients} slots do not fit in memory"
+            )));
+        };
+        let packed = Packed::new(slot_bits, ignored_bits);
+        let Some(blocks) = Blocks::new(memory(bytes)?, packed, blocks) else {
+            return Err(Error::geometry(format!(
+                "a table of these measures has {bytes} bytes, no more and no less"
+            )));
+        };
+        Ok(Table {
+            quotients,
+            slots: blocks.count() * 64,
+            blocks,
+            used,
+            cpu: Cpu::detect(),
         })
     }
 }
@@ -175,16 +199,15 @@ pub(super) fn split(slot: u64) -> (u64, u32) {
 }
 
 impl<S: Sidecar, M: Bytes> Table<S, M> {
+    /// The table as it stands in files.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.blocks.bytes()
+    }
+
     /// Bytes of the table.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.blocks.bytes().len() as u64
-    }
-
-    /// All bytes of the table.
-    #[cfg(test)]
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        self.blocks.bytes()
     }
 
     /// A block, to read.

@@ -5,6 +5,7 @@
 
 use super::adaptive::{self, Setting};
 use super::conformance;
+use super::files;
 use super::source::{Exhausted, Source};
 use crate::hash::Seed;
 use crate::plain::QuotientFilter;
@@ -44,4 +45,14 @@ pub fn fuzz_adaptive(data: &[u8]) {
     if let Err(error) = adaptive::run(setting, &mut source, u64::MAX) {
         panic!("{error}");
     }
+}
+
+/// Gives the bytes the checksum of a file and loads them in every way; see [`files`].
+///
+/// # Panics
+/// If a loader did anything wrong.
+pub fn fuzz_loader(data: &[u8]) {
+    let mut bytes = data.to_vec();
+    files::repair(&mut bytes);
+    files::judge(&bytes);
 }

@@ -18,6 +18,7 @@
 //! | [`oracle`] | the sorted multiset of fingerprints |
 //! | [`conformance`] | the suite itself, and [`Subject`], what it needs to know of a filter |
 //! | [`adaptive`] | the oracle of the adaptive filter, whose answers change with what it learns |
+//! | [`files`] | what every loader must do with every file, however damaged |
 //! | [`fuzz`] | the bodies of the fuzz targets |
 //!
 //! # Putting a filter under the suite
@@ -92,6 +93,7 @@
 
 pub mod adaptive;
 pub mod conformance;
+pub mod files;
 pub mod fuzz;
 pub mod hashes;
 pub mod oracle;

@@ -6,6 +6,7 @@
 //! the long walks of large tables happen in small ones.
 
 mod model;
+mod verify;
 mod writer;
 
 use self::model::{Lane, Made, Model, Random, Stored, Tag};

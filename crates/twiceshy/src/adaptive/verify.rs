@@ -1,0 +1,147 @@
+//! The invariants of the fingerprints, fast and without memory of their own.
+//!
+//! The table checks all that has no marked slots ([`Verify`]); here are the fingerprints
+//! that have some: that they are encoded as they should be, and stand in order with their
+//! neighbours. [`Core::check_invariants`] is the oracle.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use super::core::Core;
+use super::print::{Counter, max_digits};
+use crate::bits::Bytes;
+use crate::quotient::{Mark, Order, Tailed, Verify, Violation};
+
+/// What the marked slots of a fingerprint say.
+pub(crate) struct Tail {
+    /// Has it an extension?
+    pub(crate) extended: bool,
+    /// How often it was inserted; zero for a ghost.
+    pub(crate) count: u64,
+}
+
+impl<M: Bytes> Core<M> {
+    /// Accepts what [`check_invariants`](Self::check_invariants) accepts, if `each` accepts
+    /// every fingerprint with marked slots, and [`Order::Distinct`] none twice.
+    pub(crate) fn verify(
+        &self,
+        order: Order,
+        mut each: impl FnMut(u64, Tail) -> Result<(), Violation>,
+    ) -> Result<(), Violation> {
+        let mut ghosts = 0;
+        let table = &self.table;
+        let marked = table.cpu().run(Verify {
+            table,
+            order,
+            each: |tailed: Tailed| {
+                let tail = self.verify_tailed(tailed, order)?;
+                ghosts += u64::from(tail.count == 0);
+                each(tailed.home, tail)
+            },
+        })?;
+        // Every home slot is a fingerprint.
+        let live = table.used() - marked - ghosts;
+        if (live, ghosts) != (self.live, self.ghosts) {
+            return Err(Violation::new("fingerprints are not counted right", live));
+        }
+        Ok(())
+    }
+
+    fn verify_tailed(&self, tailed: Tailed, order: Order) -> Result<Tail, Violation> {
+        let home = tailed.home;
+        let end = self.table.end_of_print(home, self.table.slots());
+        let tail = self.check_tail(home + 1..end).ok_or(Violation::new(
+            "a fingerprint is not encoded as it should be",
+            home,
+        ))?;
+        let in_order = |one: Range<u64>, two: Range<u64>| match order {
+            Order::Ascending => self.compare(one, two) != Ordering::Greater,
+            Order::Distinct => self.home_value(one.start) < self.home_value(two.start),
+        };
+        let after_before = tailed.first || in_order(self.home_before(home)..home, home..end);
+        // A successor with a tail of its own looks back when its turn comes.
+        let alone = end + 1 >= self.table.slots() || !self.is_marked(end + 1);
+        let looks = !tailed.last && end < self.table.slots() && alone;
+        let before_after = !looks || in_order(home..end, end..end + 1);
+        if after_before && before_after {
+            Ok(tail)
+        } else {
+            Err(Violation::new("fingerprints are not in order", home))
+        }
+    }
+
+    fn is_marked(&self, slot: u64) -> bool {
+        self.table.slot(slot).item == Mark::Continues
+    }
+
+    /// The home slot of the fingerprint that ends before the home slot `home`.
+    fn home_before(&self, home: u64) -> u64 {
+        let mut slot = home.saturating_sub(1);
+        while slot > 0 && self.is_marked(slot) {
+            slot -= 1;
+        }
+        slot
+    }
+
+    /// Remainder and value.
+    fn home_value(&self, home: u64) -> u64 {
+        self.table.slot(home).value
+    }
+
+    /// What a tail says if it is written as `Print::write` would: extension digits, no more
+    /// than a hash stream has, then the digits of a counter without leading zeros, none for
+    /// a count of one.
+    fn check_tail(&self, slots: Range<u64>) -> Option<Tail> {
+        let mut extension = 0;
+        let mut counter = Counter::new(self.layout.width);
+        let mut highest = None;
+        for slot in slots {
+            let slot = self.table.slot(slot);
+            if slot.runend {
+                counter.add_exactly(slot.value)?;
+                highest = Some(slot.value);
+            } else if highest.is_some() {
+                return None;
+            } else {
+                extension += 1;
+            }
+        }
+        let count = counter.count();
+        // A counter of zero is a ghost's, and is one digit long.
+        let shortest = match highest {
+            Some(0) => counter.digits() == 1,
+            Some(_) => count != 1,
+            None => true,
+        };
+        (shortest && extension <= max_digits(self.layout.width)).then_some(Tail {
+            extended: extension > 0,
+            count,
+        })
+    }
+
+    /// The order of two fingerprints in a run: as `(remainder, Print)`.
+    fn compare(&self, one: Range<u64>, two: Range<u64>) -> Ordering {
+        let value_bits = self.layout.value_bits;
+        let (home_one, home_two) = (self.home_value(one.start), self.home_value(two.start));
+        let remainders = (home_one >> value_bits).cmp(&(home_two >> value_bits));
+        // With equal remainders, the home slots compare as the values do.
+        remainders
+            .then_with(|| self.extension(&one).cmp(self.extension(&two)))
+            .then_with(|| home_one.cmp(&home_two))
+            .then_with(|| self.count(&one).cmp(&self.count(&two)))
+    }
+
+    fn extension(&self, print: &Range<u64>) -> impl Iterator<Item = u64> + '_ {
+        let slots = (print.start + 1..print.end).map(|slot| self.table.slot(slot));
+        slots.take_while(|slot| !slot.runend).map(|slot| slot.value)
+    }
+
+    fn count(&self, print: &Range<u64>) -> u64 {
+        let slots = (print.start + 1..print.end).map(|slot| self.table.slot(slot));
+        let mut counter = Counter::new(self.layout.width);
+        for slot in slots.filter(|slot| slot.runend) {
+            counter.add(slot.value);
+        }
+        counter.count()
+    }
+}

@@ -1,0 +1,281 @@
+//! The first 128 bytes of a file.
+
+use std::fmt;
+
+use super::checksum;
+use crate::bits::Packed;
+use crate::error::Error;
+use crate::hash::{HashKind, Seed};
+use crate::quotient::{self, Bare, Geometry, Marks};
+
+/// What every file starts with.
+pub(super) const MAGIC: [u8; 8] = *b"twiceshy";
+
+/// The number of the format that this library writes.
+pub const VERSION: u16 = 1;
+
+/// Bytes before the table.
+pub const HEADER_BYTES: usize = 128;
+
+/// Where the checksum stands: the last word of the header.
+pub(super) const CHECKSUM: usize = HEADER_BYTES - 8;
+
+/// Which filter a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum FilterKind {
+    /// [`QuotientFilter`](crate::QuotientFilter).
+    Plain = 1,
+    /// [`CountingFilter`](crate::CountingFilter).
+    Counting = 2,
+    /// [`AdaptiveFilter`](crate::AdaptiveFilter).
+    Adaptive = 3,
+}
+
+impl FilterKind {
+    /// The number that stands for this kind in a file.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The kind that `code` stands for, or `None` if this version knows no such kind.
+    #[must_use]
+    pub const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            1 => Some(FilterKind::Plain),
+            2 => Some(FilterKind::Counting),
+            3 => Some(FilterKind::Adaptive),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for FilterKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            FilterKind::Plain => "plain",
+            FilterKind::Counting => "counting",
+            FilterKind::Adaptive => "adaptive",
+        })
+    }
+}
+
+/// What a file says before its table. Everything in it is possible, but only what
+/// [`read`](super::read) verifies is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    pub(crate) kind: FilterKind,
+    pub(crate) hash: HashKind,
+    pub(crate) geometry: Geometry,
+    pub(crate) value_bits: u32,
+    pub(crate) seed: Seed,
+    /// Slots that hold something.
+    pub(crate) used: u64,
+    /// Fingerprints that are not ghosts.
+    pub(crate) live: u64,
+    pub(crate) ghosts: u64,
+    /// The sum of all counts in a counting filter; otherwise zero.
+    pub(crate) total: u128,
+}
+
+impl Header {
+    /// How many slots a table of this header has and how many bytes it takes; `None` if it
+    /// can't be addressed.
+    fn size(&self) -> Option<(u64, usize)> {
+        let quotients = self.geometry.slots();
+        let width = self.geometry.remainder_bits() + self.value_bits;
+        let (blocks, bytes) = match self.kind {
+            FilterKind::Plain => quotient::size::<Bare>(quotients, width),
+            FilterKind::Counting | FilterKind::Adaptive => {
+                quotient::size::<Marks>(quotients, width)
+            }
+        }?;
+        Some((blocks.checked_mul(64)?, usize::try_from(bytes).ok()?))
+    }
+
+    /// Bytes of the table.
+    pub(super) fn table_bytes(&self) -> usize {
+        self.size().map_or(usize::MAX, |(_, bytes)| bytes)
+    }
+
+    /// The header of a file with this table.
+    pub(super) fn encode(&self, table: &[u8]) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        let mut at = 0;
+        let mut put = |field: &[u8]| {
+            bytes[at..at + field.len()].copy_from_slice(field);
+            at += field.len();
+        };
+        put(&MAGIC);
+        put(&VERSION.to_le_bytes());
+        put(&[self.kind.code(), self.hash.code()]);
+        put(&[self.geometry.remainder_bits() as u8, self.value_bits as u8]);
+        put(&[0; 2]);
+        put(&self.geometry.slots().to_le_bytes());
+        put(&self.seed.to_bytes());
+        put(&self.used.to_le_bytes());
+        put(&self.live.to_le_bytes());
+        put(&self.ghosts.to_le_bytes());
+        put(&self.total.to_le_bytes());
+        put(&(table.len() as u64).to_le_bytes());
+        let checksum = checksum::of(&bytes[..CHECKSUM], table);
+        bytes[CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Reads and checks the header at the start of `bytes`, without looking at a table.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if this is no file of ours, or one of a later version;
+    /// [`Error::Corrupt`] if it says something impossible.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, Error> {
+        let start = &bytes[..bytes.len().min(MAGIC.len())];
+        if start.is_empty() || !MAGIC.starts_with(start) {
+            return Err(Error::format("it does not start with \"twiceshy\""));
+        }
+        let Some(header) = bytes.first_chunk::<HEADER_BYTES>() else {
+            return Err(Error::corrupt(format!(
+                "it ends after {} bytes, within its header of {HEADER_BYTES}",
+                bytes.len()
+            )));
+        };
+        let mut fields = Fields(&header[MAGIC.len()..CHECKSUM]);
+        let version = u16::from_le_bytes(fields.take());
+        if version != VERSION {
+            return Err(Error::format(format!(
+                "its format has number {version}; this library reads number {VERSION}"
+            )));
+        }
+        let [kind, hash, remainder_bits, value_bits] = fields.take();
+        let [0, 0] = fields.take() else {
+            return Err(Error::corrupt("bytes 14 and 15 of its header are not zero"));
+        };
+        let slots = u64::from_le_bytes(fields.take());
+        let seed = Seed::from_bytes(fields.take());
+        let header = Header {
+            kind: FilterKind::from_code(kind)
+                .ok_or_else(|| Error::format(format!("it holds a filter of kind {kind}")))?,
+            hash: HashKind::from_code(hash)
+                .ok_or_else(|| Error::format(format!("its hash has number {hash}")))?,
+            geometry: Geometry::new(slots, remainder_bits.into())
+                .map_err(|error| Error::corrupt(format!("its header is impossible: {error}")))?,
+            value_bits: value_bits.into(),
+            seed,
+            used: u64::from_le_bytes(fields.take()),
+            live: u64::from_le_bytes(fields.take()),
+            ghosts: u64::from_le_bytes(fields.take()),
+            total: u128::from_le_bytes(fields.take()),
+        };
+        let table_bytes = u64::from_le_bytes(fields.take());
+        if fields.0.iter().any(|&byte| byte != 0) {
+            return Err(Error::corrupt(
+                "the bytes of its header that are kept for later use are not zero",
+            ));
+        }
+        header.check(table_bytes)?;
+        Ok(header)
+    }
+
+    /// Could there be a filter like this?
+    fn check(&self, table_bytes: u64) -> Result<(), Error> {
+        let most_bits = match self.kind {
+            FilterKind::Plain | FilterKind::Counting => 0,
+            FilterKind::Adaptive => 16.min(Packed::MAX_BITS - self.geometry.remainder_bits()),
+        };
+        if self.value_bits > most_bits {
+            return Err(Error::corrupt(format!(
+                "its values have {} bits, where at most {most_bits} are possible",
+                self.value_bits
+            )));
+        }
+        let Some((slots, bytes)) = self.size() else {
+            return Err(Error::corrupt("its table is larger than any memory"));
+        };
+        if table_bytes != bytes as u64 {
+            return Err(Error::corrupt(format!(
+                "its table has {table_bytes} bytes, where {} slots take {bytes}",
+                self.geometry.slots()
+            )));
+        }
+        let fingerprints = self.live.checked_add(self.ghosts);
+        let possible = self.used <= slots
+            && fingerprints.is_some_and(|fingerprints| fingerprints <= self.used)
+            && match self.kind {
+                FilterKind::Plain => self.live == self.used && self.total == 0,
+                FilterKind::Counting => self.ghosts == 0 && self.total >= self.live.into(),
+                FilterKind::Adaptive => self.total == 0,
+            };
+        if possible {
+            Ok(())
+        } else {
+            Err(Error::corrupt(format!(
+                "its counts contradict each other: {} used slots of {slots}, {} fingerprints and \
+                 {} ghosts with a sum of {}",
+                self.used, self.live, self.ghosts, self.total
+            )))
+        }
+    }
+}
+
+/// The fields of a header that are still to be read. There are always enough.
+struct Fields<'b>(&'b [u8]);
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (field, rest) = self
+            .0
+            .split_first_chunk()
+            .expect("the fields of a header fit into it");
+        self.0 = rest;
+        *field
+    }
+}
+
+/// What a file says about itself; see [`peek`](super::peek).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Info {
+    /// The number of the format.
+    pub version: u16,
+    /// Which filter it holds.
+    pub kind: FilterKind,
+    /// Which hash it was built with.
+    pub hash: HashKind,
+    /// Slots and remainder bits.
+    pub geometry: Geometry,
+    /// Bits of the value beside each remainder.
+    pub value_bits: u32,
+    /// Slots that hold something.
+    pub used_slots: u64,
+    /// What the filter calls its length: fingerprints without ghosts, and for a counting
+    /// filter the sum of all counts.
+    pub items: u128,
+    /// Fingerprints without ghosts: the distinct ones of a counting filter.
+    pub fingerprints: u64,
+    /// Removed fingerprints that keep what was learnt.
+    pub ghosts: u64,
+    /// Bytes of the whole file.
+    pub file_bytes: u64,
+}
+
+impl From<&Header> for Info {
+    fn from(header: &Header) -> Self {
+        Info {
+            version: VERSION,
+            kind: header.kind,
+            hash: header.hash,
+            geometry: header.geometry,
+            value_bits: header.value_bits,
+            used_slots: header.used,
+            items: match header.kind {
+                FilterKind::Counting => header.total,
+                FilterKind::Plain | FilterKind::Adaptive => header.live.into(),
+            },
+            fingerprints: header.live,
+            ghosts: header.ghosts,
+            file_bytes: HEADER_BYTES as u64 + header.table_bytes() as u64,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Files that last: filters as bytes, and filters over bytes.
+//!
+//! # The idea
+//!
+//! A table is the same bytes in memory as in a file, on every machine, so writing is a header
+//! and a copy, and reading needs no copy at all: a [`View`] asks a file where it lies, in a
+//! buffer or in a memory map. The same keys and seed give the same file, in whatever order
+//! they came, until something adapts.
+//!
+//! ```text
+//! byte   0          8     10     11     12          13      14    16        24     40
+//!        | twiceshy | u16 |  u8  |  u8  |    u8     |  u8   |  0  |   u64   |      |
+//!        |  magic   | ver | kind | hash | remainder | value |     |  slots  | seed |
+//!                                          bits       bits
+//! byte   40     48     56       64      80            88            120        128
+//!        | u64  | u64  |  u64   | u128  |     u64     |      0      |   u64    | table …
+//!        | used | live | ghosts | total | table bytes | for later   | checksum | padding and all
+//! ```
+//!
+//! All numbers are little-endian. *Kind* is a [`FilterKind`], *hash* a [`HashKind`]. *Used* are the slots that hold something, *live* the
+//! fingerprints that are no ghosts, *total* the sum of all counts (zero but in a counting
+//! filter). The checksum is the XXH3-64 of the table, seeded with the XXH3-64 of the 120 bytes
+//! before the checksum. The table is described in [`quotient`](crate::quotient) and, byte by
+//! byte, in `docs/design.md`.
+//!
+//! The seed is in the file, and whoever knows it can predict the filter's mistakes: keep
+//! files from those who may choose keys.
+//!
+//! # Trust
+//!
+//! | | checks | reads |
+//! | --- | --- | --- |
+//! | `from_bytes`, `read_from`, [`View::new`] | header, length, checksum, every invariant of the table | all bytes, at about 2 GB/s and more; fingerprints with extensions or counters take longer |
+//! | [`View::new_unverified`] | header, length | the header: constant time |
+//! | [`peek`] | header | the header |
+//!
+//! A damaged file fails by its checksum. A file that somebody made with a right checksum and a
+//! wrong table fails by its invariants: whatever is loaded is a filter that this library could
+//! have written. No loader takes more memory than the bytes that it was given, and a constant.
+//!
+//! # Example
+//!
+//! ```
+//! use twiceshy::file::{self, FilterKind, View};
+//! use twiceshy::hash::HashKind;
+//! use twiceshy::{AdaptiveFilter, Error, QuotientFilter};
+//!
+//! let mut filter = AdaptiveFilter::new(1_000, 0.001)?;
+//! filter.insert("anna")?;
+//! let mut bytes = Vec::new();
+//! filter.write_to(&mut bytes).expect("a vector takes everything");
+//!
+//! // To change it again, load it; to ask it, look at it.
+//! let mut filter: AdaptiveFilter = AdaptiveFilter::from_bytes(&bytes)?;
+//! filter.insert("otto")?;
+//! assert!(View::<AdaptiveFilter>::new(&bytes)?.contains("anna"));
+//!
+//! // What is in a file?
+//! let info = file::peek(&bytes)?;
+//! assert_eq!((info.kind, info.hash), (FilterKind::Adaptive, HashKind::SipHash13));
+//! assert_eq!((info.items, info.file_bytes), (1, bytes.len() as u64));
+//! assert!(matches!(View::<QuotientFilter>::new(&bytes), Err(Error::Format { .. })));
+//!
+//! // Damage does not go unnoticed.
+//! bytes[300] ^= 1;
+//! assert!(matches!(View::<AdaptiveFilter>::new(&bytes), Err(Error::Corrupt { .. })));
+//! # Ok::<(), twiceshy::Error>(())
+//! ```
+//!
+//! # An [`AdaptiveSet`](crate::AdaptiveSet)
+//!
+//! is a filter and its keys. Its keys are yours to store, in any order; to come back, build a
+//! set and insert them. What it had learnt is lost then. To keep that as well, use an
+//! [`AdaptiveFilter`](crate::AdaptiveFilter) beside the store that has the keys, and write the
+//! filter's file whenever the store is at rest: file and keys must be of the same moment,
+//! because a key that the file does not know is answered "no".
+
+mod checksum;
+mod header;
+pub(crate) mod read;
+#[cfg(feature = "serde")]
+mod serde;
+mod view;
+pub(crate) mod write;
+
+use std::fmt;
+
+use crate::error::Error;
+use crate::hash::HashKind;
+use crate::quotient::Violation;
+use crate::traits::Filter;
+
+pub use self::header::{FilterKind, HEADER_BYTES, Info, VERSION};
+pub use self::view::View;
+
+pub(crate) use self::header::Header;
+
+/// What a file says about itself, from its first [`HEADER_BYTES`] bytes (more do no harm).
+/// Neither the checksum nor the table is looked at, so it may be false, but never impossible.
+///
+/// # Errors
+/// [`Error::Format`] if this is no file of ours, or one of a later version;
+/// [`Error::Corrupt`] if what it says is impossible.
+pub fn peek(bytes: &[u8]) -> Result<Info, Error> {
+    Header::decode(bytes).map(|header| Info::from(&header))
+}
+
+/// A filter that has a file format: [`QuotientFilter`](crate::QuotientFilter),
+/// [`CountingFilter`](crate::CountingFilter) and [`AdaptiveFilter`](crate::AdaptiveFilter).
+pub trait Stored: sealed::Stored {
+    /// The same filter over borrowed bytes.
+    type View<'b>: sealed::FileFilter<&'b [u8]> + Filter + fmt::Debug;
+}
+
+pub(crate) use self::sealed::FileFilter;
+
+pub(crate) mod sealed {
+    use super::{Error, FilterKind, HashKind, Header, Violation};
+
+    /// Filters outside of this crate have other files.
+    pub trait Stored {}
+
+    /// A filter over a table in `M`, taken apart for a file and put together from one.
+    pub trait FileFilter<M>: Sized {
+        const KIND: FilterKind;
+        const HASH: HashKind;
+
+        /// All but the table.
+        fn header(&self) -> Header;
+
+        /// The bytes of the table.
+        fn table(&self) -> &[u8];
+
+        /// A filter of this header, of its own kind and hash, over these bytes.
+        ///
+        /// # Errors
+        /// [`Error::Geometry`] if they are not as many as the header says.
+        fn assemble(header: &Header, memory: M) -> Result<Self, Error>;
+
+        /// Everything that must hold, as `check_invariants` would find it, but fast.
+        fn verify(&self) -> Result<(), Violation>;
+    }
+}
+
+/// Writes the right checksum into a file, so that tests can damage what it protects. Bytes
+/// that are no whole header stay as they are.
+#[cfg(feature = "testing")]
+pub(crate) fn repair_checksum(bytes: &mut [u8]) {
+    if let Some((header, table)) = bytes.split_first_chunk_mut::<HEADER_BYTES>() {
+        let (fields, checksum) = header.split_at_mut(header::CHECKSUM);
+        checksum.copy_from_slice(&checksum::of(fields, table).to_le_bytes());
+    }
+}

@@ -1,0 +1,268 @@
+//! Files of format 1, written once and never again: every later version reads them, and
+//! writes the same.
+//!
+//! The damaged ones have a right checksum where their name does not say otherwise. To add
+//! some, extend `files` or `damaged`, and run the ignored test `write_golden_files`, which
+//! leaves those alone that are there.
+
+use std::fs;
+use std::path::PathBuf;
+
+use twiceshy::adaptive::Leave;
+use twiceshy::file::{self, FilterKind, View};
+use twiceshy::hash::{Hashed, Seed};
+use twiceshy::testing::files::{Verdict, judge, repair};
+use twiceshy::{AdaptiveFilter, CountingFilter, QuotientFilter};
+
+fn path(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    folder.join(format!("{name}.bin"))
+}
+
+fn read(name: &str) -> Vec<u8> {
+    fs::read(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn plain() -> QuotientFilter {
+    let builder = QuotientFilter::builder().slots(50).remainder_bits(9);
+    let mut filter = builder
+        .seed(Seed::from_u64(1))
+        .build()
+        .expect("a small filter");
+    for key in 0..40_u64 {
+        filter.insert(&key).expect("room for it");
+    }
+    filter.insert("a word").expect("room for it");
+    filter.insert("a word").expect("room for it");
+    filter
+}
+
+fn counting() -> CountingFilter {
+    let builder = CountingFilter::builder().slots(60).remainder_bits(7);
+    let mut filter = builder
+        .seed(Seed::from_u64(2))
+        .build()
+        .expect("a small filter");
+    for key in 0..30_u64 {
+        filter.insert_count(&key, count(key)).expect("room for it");
+    }
+    filter
+}
+
+fn count(key: u64) -> u64 {
+    match key {
+        29 => u64::MAX,
+        key if key % 4 == 0 => 1 << key,
+        _ => 1,
+    }
+}
+
+/// Members of the adaptive files: those that stay, and one that became a ghost.
+const MEMBERS: std::ops::Range<u64> = 0..40;
+const GHOST: u64 = 40;
+/// The mistakes that were reported.
+const QUERIES: std::ops::Range<u64> = 1_000..1_200;
+
+fn keys_of<'k>(filter: &AdaptiveFilter, members: &'k [u64], key: &Hashed<'_>) -> Vec<Hashed<'k>> {
+    let id = filter.geometry().id(key.h0());
+    let hashed = members.iter().map(|member| filter.hash(member));
+    hashed
+        .filter(|member| filter.geometry().id(member.h0()) == id)
+        .collect()
+}
+
+fn adaptive(value_bits: u32) -> AdaptiveFilter {
+    let builder = AdaptiveFilter::builder().slots(100).remainder_bits(3);
+    let builder = builder.value_bits(value_bits).seed(Seed::from_u64(3));
+    let mut filter = builder.build().expect("a small filter");
+    let mut members: Vec<u64> = Vec::new();
+    for key in MEMBERS.chain([GHOST]) {
+        let hashed = filter.hash(&key);
+        let keys = keys_of(&filter, &members, &hashed);
+        let value = key & ((1 << value_bits) - 1);
+        let count = 1 + u64::from(key == 7) * 999;
+        filter
+            .insert_with(&hashed, count, value, &keys)
+            .expect("room for it");
+        members.push(key);
+    }
+    for query in QUERIES {
+        let hashed = filter.hash(&query);
+        if let Some(at) = filter.lookup_hashed(&hashed) {
+            let keys = keys_of(&filter, &members, &hashed);
+            filter.adapt(&hashed, at, &keys).expect("room for it");
+        }
+    }
+    let ghost = filter.hash(&GHOST);
+    let keys = keys_of(&filter, &members, &ghost);
+    filter
+        .remove(&ghost, &keys, Leave::Ghost)
+        .expect("room for it");
+    filter
+}
+
+/// All sound files.
+fn files() -> Vec<(&'static str, Vec<u8>)> {
+    #[allow(unused_mut)]
+    let mut files = vec![
+        ("v1-plain", plain().to_bytes()),
+        ("v1-counting", counting().to_bytes()),
+        ("v1-adaptive", adaptive(0).to_bytes()),
+        ("v1-adaptive-values", adaptive(3).to_bytes()),
+    ];
+    #[cfg(feature = "xxh3")]
+    {
+        let builder = QuotientFilter::builder().slots(50).remainder_bits(5);
+        let builder = builder.hash::<twiceshy::hash::Xxh3>();
+        let mut filter = builder
+            .seed(Seed::from_u64(4))
+            .build()
+            .expect("a small filter");
+        for key in 0..40_u64 {
+            filter.insert(&key).expect("room for it");
+        }
+        files.push(("v1-plain-xxh3", filter.to_bytes()));
+    }
+    files
+}
+
+/// A damaged file: its name, the file it comes from, what was changed, and the message.
+type Damage = (&'static str, &'static str, fn(&mut Vec<u8>), &'static str);
+
+const DAMAGED: &[Damage] = &[
+    (
+        "v1-damaged-checksum",
+        "v1-plain",
+        |bytes| bytes[200] ^= 4,
+        "its checksum is wrong",
+    ),
+    (
+        "v1-damaged-truncated",
+        "v1-adaptive",
+        |bytes| bytes.truncate(250),
+        "it has 250 bytes, where its header says",
+    ),
+    (
+        "v1-damaged-version",
+        "v1-plain",
+        |bytes| {
+            bytes[8] = 77;
+            repair(bytes);
+        },
+        "its format has number 77",
+    ),
+    (
+        "v1-damaged-geometry",
+        "v1-plain",
+        |bytes| {
+            bytes[16..24].copy_from_slice(&(1_u64 << 40).to_le_bytes());
+            repair(bytes);
+        },
+        "where 1099511627776 slots take",
+    ),
+    (
+        "v1-damaged-offset",
+        "v1-plain",
+        |bytes| {
+            bytes[128 + 18 + 72] ^= 1;
+            repair(bytes);
+        },
+        "its table is not one: a block's offset is wrong (at 1)",
+    ),
+    (
+        "v1-damaged-order",
+        "v1-counting",
+        |bytes| {
+            // The remainders of the first block.
+            let area = &mut bytes[128 + 26..128 + 26 + 56];
+            area.reverse();
+            repair(bytes);
+        },
+        "its table is not one: ",
+    ),
+    (
+        "v1-damaged-ghosts",
+        "v1-adaptive",
+        |bytes| {
+            bytes[56] -= 1;
+            bytes[48] += 1;
+            repair(bytes);
+        },
+        "its table is not one: fingerprints are not counted right",
+    ),
+];
+
+#[test]
+fn what_is_written_is_golden() {
+    for (name, bytes) in files() {
+        assert!(bytes == read(name), "{name} would be written differently");
+        assert_eq!(judge(&bytes), Verdict::Accepted, "{name}");
+    }
+}
+
+#[test]
+fn golden_files_give_their_answers() {
+    let bytes = read("v1-plain");
+    let filter = View::<QuotientFilter>::new(&bytes).unwrap();
+    assert_eq!(filter.len(), 42);
+    assert!((0..40_u64).all(|key| filter.contains(&key)));
+    assert!(filter.contains("a word"));
+    let mistakes = (1_000..100_000_u64).filter(|key| filter.contains(key));
+    assert_eq!(mistakes.count(), 146);
+
+    let bytes = read("v1-counting");
+    let filter = View::<CountingFilter>::new(&bytes).unwrap();
+    assert!((0..30).all(|key| filter.count(&key) == count(key)));
+    assert_eq!(
+        filter.total(),
+        (0..30).map(|key| u128::from(count(key))).sum()
+    );
+
+    for (name, value_bits) in [("v1-adaptive", 0), ("v1-adaptive-values", 3)] {
+        let bytes = read(name);
+        let filter = View::<AdaptiveFilter>::new(&bytes).unwrap();
+        assert_eq!((filter.len(), filter.ghosts()), (40, 1));
+        for key in MEMBERS {
+            let entry = filter.entry(&key).unwrap();
+            assert_eq!(entry.value, key & ((1 << value_bits) - 1));
+            assert_eq!(entry.count, if key == 7 { 1_000 } else { 1 });
+        }
+        // What was learnt is still known.
+        assert!(QUERIES.clone().all(|query| !filter.contains(&query)));
+        assert!((2_000..3_000_u64).any(|query| filter.contains(&query)));
+    }
+}
+
+#[test]
+fn golden_damage_is_refused_with_the_right_words() {
+    for (name, _, _, message) in DAMAGED {
+        let bytes = read(name);
+        assert_ne!(judge(&bytes), Verdict::Accepted, "{name}");
+        let kind = file::peek(&bytes).map(|info| info.kind);
+        let error = match kind {
+            Ok(FilterKind::Counting) => View::<CountingFilter>::new(&bytes).unwrap_err(),
+            Ok(FilterKind::Adaptive) => View::<AdaptiveFilter>::new(&bytes).unwrap_err(),
+            _ => View::<QuotientFilter>::new(&bytes).unwrap_err(),
+        };
+        assert!(error.to_string().contains(message), "{name}: {error}");
+    }
+}
+
+/// Writes the golden files that are not there yet. Never delete one to have it written again:
+/// if it would differ, the format has changed and needs a new number.
+#[test]
+#[ignore = "writes into the source tree"]
+fn write_golden_files() {
+    let damaged = DAMAGED.iter().map(|&(name, from, damage, _)| {
+        let mut bytes = read(from);
+        damage(&mut bytes);
+        (name, bytes)
+    });
+    let write = |(name, bytes): (&str, Vec<u8>)| {
+        if !path(name).exists() {
+            fs::write(path(name), bytes).unwrap();
+        }
+    };
+    files().into_iter().for_each(write);
+    damaged.for_each(write);
+}
