@@ -70,21 +70,10 @@ impl<M: Bytes> Operation for AnswerBeyond<'_, M> {
             remainder,
         } = geometry.fingerprint(self.h0);
         let run = table.odd_run::<I>(quotient);
-        if self.core.is_unmarked() || !table.has_marks(&run) {
-            return Some(table.run_holds(&run, remainder));
+        match table.probe_run::<I>(&run, remainder) {
+            Glance::Clear(found) => Some(found),
+            Glance::Beyond | Glance::Continued => None,
         }
-        // Only fingerprints that go on in marked slots take a look at more of the hash.
-        let mut found = Some(false);
-        let mut at = table.lower_bound(&run, remainder);
-        while at < run.end && table.remainder(at) == remainder {
-            let end = table.end_of_print(at, run.end);
-            if end == at + 1 {
-                return Some(true);
-            }
-            found = None;
-            at = end;
-        }
-        found
     }
 }
 

@@ -46,6 +46,8 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// home block. `L` is `S`, or stands for it where nothing is marked.
     #[inline(always)]
     pub(crate) fn probe<I: Isa, L: Sidecar>(&self, fingerprint: Fingerprint) -> Glance {
+        let packed = self.packed();
+        let pattern = packed.repeat_compared(fingerprint.remainder);
         let (block, i) = split(fingerprint.quotient);
         let block = self.block(block);
         // Where exactly the run is, the header tells; but most likely near its home. Asking
@@ -56,11 +58,9 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             return Glance::Beyond;
         }
         let run = header.probe::<I>(i);
-        let packed = self.packed();
         if run.last >= packed.per_window() {
             return Glance::Beyond;
         }
-        let pattern = packed.repeat_compared(fingerprint.remainder);
         let equal = packed.equal_through(block.window(run.start), pattern, run.last);
         let equal = equal & run.occupied;
         if L::MARKS && equal != 0 {
@@ -345,6 +345,46 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     pub(crate) fn end_of_print(&self, home: u64, end: u64) -> u64 {
         self.skip_marked(home + 1).min(end)
+    }
+
+    /// [`probe`](Self::probe) for a run that was found, wherever it is.
+    #[inline(always)]
+    pub(crate) fn probe_run<I: Isa>(&self, run: &Run, remainder: u64) -> Glance {
+        let packed = self.packed();
+        let pattern = packed.repeat_compared(remainder);
+        let mut glance = Glance::Clear(false);
+        let mut at = run.start;
+        while at < run.end {
+            let (block, i) = split(at);
+            let count = u64::from(packed.per_window().min(64 - i)).min(run.end - at);
+            let raw = self.block(block);
+            let equal = packed.equal(raw.window(i), pattern, count as u32);
+            if equal != 0 {
+                let continued = if S::MARKS {
+                    packed.spread::<I>(Header::read::<S>(&raw).continued(i))
+                } else {
+                    0
+                };
+                if equal & !continued != 0 {
+                    return Glance::Clear(true);
+                }
+                // What is behind the block was not seen.
+                let slot = at + u64::from(packed.index_of(equal));
+                if slot & 63 == 63 && !self.is_marked(slot) && !self.is_marked(slot + 1) {
+                    return Glance::Clear(true);
+                }
+                glance = Glance::Continued;
+            }
+            at += count;
+        }
+        glance
+    }
+
+    /// Does a slot continue the fingerprint before it? Not where there is none.
+    #[inline(always)]
+    fn is_marked(&self, slot: u64) -> bool {
+        let (block, i) = split(slot);
+        block < self.blocks() && self.header(block).marked >> i & 1 == 1
     }
 
     /// Does `run` hold `remainder`? The run has no marked slots.
