@@ -89,6 +89,7 @@ fn a_batch_of_questions_finds_its_way_among_extensions() {
         let keys = names(from, 850);
         let expected: Vec<_> = keys.iter().map(|key| filter.lookup(key)).collect();
         assert_eq!(filter.lookup_batch(&keys), expected);
+        assert!(filter.lookup_each(&keys).eq(expected.iter().copied()));
         let hashed: Vec<_> = keys.iter().map(|key| filter.hash(key)).collect();
         assert_eq!(filter.lookup_batch_hashed(&hashed), expected);
         assert_eq!(filter.contains_batch(&keys).contains(&false), from > 0);

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::AdaptiveFilter;
 use super::core::Core;
 use super::ops::AnswerAll;
-use crate::batch::{Interrupted, Unclear, in_pieces, insert_in_pieces};
+use crate::batch::{Interrupted, PIECE, Unclear, in_pieces, insert_in_pieces};
 use crate::bits::Bytes;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
 use crate::quotient::{Marks, Minirun, Unmarked};
@@ -106,6 +106,26 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
             places.extend(self.places(hashes, found));
         });
         places
+    }
+
+    /// [`lookup_batch`](Self::lookup_batch) for the keys of an iterator, of which it takes a few
+    /// hundred at a time; the answers come in order.
+    pub fn lookup_each<K: Key>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> impl Iterator<Item = Option<Minirun>> {
+        let mut keys = keys.into_iter();
+        let mut piece = Vec::new();
+        let mut places = Vec::new().into_iter();
+        std::iter::from_fn(move || {
+            if let Some(place) = places.next() {
+                return Some(place);
+            }
+            piece.clear();
+            piece.extend(keys.by_ref().take(PIECE));
+            places = self.lookup_batch(&piece).into_iter();
+            places.next()
+        })
     }
 
     /// [`lookup_batch`](Self::lookup_batch) for keys that are hashed already.
