@@ -55,13 +55,15 @@ fn can(filter: &str, operation: &str) -> bool {
     operation != "adapt" || filter.contains("adaptive")
 }
 
-/// How often to run an operation on a table that is, or will be, 90% full: from empty
-/// for `insert`, the last 5% for `insert_85_90`, one member in 16 for `remove`, one slot in
-/// 100 for `adapt`.
+/// How often to run an operation on a table that is, or will be, 90% full: once a member for
+/// `insert` and all that makes a whole filter, the last 5% for `insert_85_90`, one member in
+/// 16 for `remove`, one slot in 100 for `adapt`.
 fn default_count(operation: &str, slots: u64) -> u64 {
     let members = slots * 9 / 10;
     match operation {
-        "insert" => members,
+        "insert" | "insert_batch" | "bulk_load" | "bulk_load_sorted" | "merge" | "load_file" => {
+            members
+        }
         "insert_85_90" => slots / 20,
         "adapt" => (slots / 100).clamp(1, 20_000),
         "remove" => members / 16,

@@ -2,21 +2,23 @@
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::compare::filters::{Contender, Entry, Order};
+use crate::compare::filters::{Contender, Entry, Order, Trust};
 use crate::compare::learning::{Lore, adapt_before, mistakes_to_fix};
 use crate::compare::members::Mistake;
 use crate::compare::operation::Operation;
-use crate::compare::workload::Workload;
+use crate::compare::workload::{CHUNK, Workload};
 use crate::compare::zipf::Stream;
 use crate::compare::{SizeArgs, filter_parser};
 
 /// Do one operation exactly COUNT times, for callgrind and its like
 ///
-/// The filter is filled first (not at all for `insert` and bulk loads, which take the first
-/// COUNT of the keys; to 5 points below the load for `insert_85_90`), all keys are made beforehand, and
-/// `adapt`'s false positives found, the same number whatever COUNT is. So the set-up costs the same in two runs that differ
-/// only in COUNT, and the difference of their instruction counts, divided by that of their
-/// COUNTs, is the cost of one operation:
+/// The filter is filled first (not at all for `insert`, `insert_batch` and bulk loads, which
+/// take the first COUNT of the keys; to 5 points below the load for `insert_85_90`), all
+/// keys are made beforehand, and so are `adapt`'s false positives, the two filters that
+/// `merge` takes and the file that `load_file` opens, the same whatever COUNT is. So the
+/// set-up costs the same in two runs that differ only in COUNT, and the difference of
+/// their instruction counts, divided by that of their COUNTs, is the cost of one operation.
+/// `merge` and `load_file` take all items or none: COUNT is the number of members or 0.
 ///
 ///   for n in 0 10000; do
 ///     valgrind --tool=callgrind --callgrind-out-file=/dev/null \
@@ -73,13 +75,26 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         "at this size {} can be done {most} times at most",
         operation.name(),
     );
+    let all_or_none = [Operation::Merge, Operation::LoadFile].contains(&operation);
+    ensure!(
+        !all_or_none || count == 0 || count == most,
+        "at this size {} can be done {most} times or not at all",
+        operation.name(),
+    );
     let answer = match operation {
         Operation::Insert | Operation::Insert8590 => {
             let inserted = filter.insert_all(&keys[..count])?;
             filter.seal()?;
             inserted
         }
+        Operation::InsertBatch => in_chunks(&keys[..count], |keys| filter.insert_batch(keys))?,
         Operation::QueryHit | Operation::QueryMiss => filter.contains_all(&keys[..count]),
+        Operation::QueryHitBatch | Operation::QueryMissBatch => {
+            let mut found = Vec::with_capacity(CHUNK);
+            in_chunks(&keys[..count], |keys| {
+                filter.contains_batch(keys, &mut found)
+            })?
+        }
         Operation::Adapt => filter
             .learner()
             .context("the filter can't adapt")?
@@ -88,6 +103,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Operation::Remove => filter.remove_all(&keys[..count]),
         Operation::BulkLoad => bulk_load(filter.as_ref(), &keys[..count], Order::Any)?,
         Operation::BulkLoadSorted => bulk_load(filter.as_ref(), &keys[..count], Order::ByHash)?,
+        Operation::Merge => merge(filter.as_ref(), &keys, count)?,
+        Operation::LoadFile => load_file(filter.as_ref(), count)?,
     };
     println!(
         "{count} {} {}: {answer} yes",
@@ -95,6 +112,29 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         operation.name()
     );
     Ok(())
+}
+
+/// Hands on as many keys at a time as `compare` does.
+fn in_chunks(keys: &[u64], mut each: impl FnMut(&[u64]) -> Result<u64>) -> Result<u64> {
+    keys.chunks(CHUNK).map(&mut each).sum()
+}
+
+/// Merges two filters with half of the keys each, unless `count` is zero; how many keys?
+fn merge(filter: &dyn Contender, keys: &[u64], count: usize) -> Result<u64> {
+    let mut merge = filter.to_merge(keys.split_at(keys.len() / 2).into())?;
+    if count > 0 {
+        merge()?;
+    }
+    Ok(count as u64)
+}
+
+/// Opens the filter's file, unless `count` is zero; how many items?
+fn load_file(filter: &dyn Contender, count: usize) -> Result<u64> {
+    let file = filter.to_file()?;
+    if count == 0 {
+        return Ok(0);
+    }
+    filter.open(&file, Trust::Nothing)
 }
 
 /// Builds a filter of the same size from the keys; how many?
@@ -108,12 +148,19 @@ fn keys(workload: &Workload, operation: Operation) -> Vec<u64> {
     let (members, late) = (workload.members(), workload.members_before_last_points());
     let queries = workload.queries();
     match operation {
-        Operation::Insert | Operation::BulkLoad | Operation::BulkLoadSorted => {
-            (0..members).map(|i| workload.member(i)).collect()
-        }
+        Operation::Insert
+        | Operation::InsertBatch
+        | Operation::BulkLoad
+        | Operation::BulkLoadSorted
+        | Operation::Merge
+        | Operation::LoadFile => (0..members).map(|i| workload.member(i)).collect(),
         Operation::Insert8590 => (late..members).map(|i| workload.member(i)).collect(),
-        Operation::QueryHit => (0..queries).map(|i| workload.random_member(i)).collect(),
-        Operation::QueryMiss => (0..queries).map(|i| workload.stranger(i)).collect(),
+        Operation::QueryHit | Operation::QueryHitBatch => {
+            (0..queries).map(|i| workload.random_member(i)).collect()
+        }
+        Operation::QueryMiss | Operation::QueryMissBatch => {
+            (0..queries).map(|i| workload.stranger(i)).collect()
+        }
         Operation::Adapt => Vec::new(),
         Operation::Zipf | Operation::ZipfAgain => {
             let stream = Stream::new(workload);
@@ -138,8 +185,10 @@ fn fill(filter: &mut dyn Contender, args: &Args, workload: &Workload) -> Result<
     }
     let from_nothing = [
         Operation::Insert,
+        Operation::InsertBatch,
         Operation::BulkLoad,
         Operation::BulkLoadSorted,
+        Operation::Merge,
     ];
     if from_nothing.contains(&args.operation) {
         return Ok(lore);
@@ -157,4 +206,58 @@ fn fill(filter: &mut dyn Contender, args: &Args, workload: &Workload) -> Result<
         filter.seal()?;
     }
     Ok(lore)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args as _, Command, FromArgMatches};
+
+    use super::*;
+
+    fn profile(filter: &str, operation: Operation, count: u64) -> Result<()> {
+        let command = Args::augment_args(Command::new("profile"));
+        let matches = command.try_get_matches_from([
+            "profile",
+            "--log2-slots=10",
+            &format!("--filter={filter}"),
+            &format!("--operation={}", operation.name()),
+            &format!("--count={count}"),
+        ])?;
+        run(&Args::from_arg_matches(&matches)?)
+    }
+
+    #[test]
+    fn every_operation_can_be_profiled() {
+        let filter = "twiceshy-adaptive/xxh3";
+        let all = Workload {
+            log2_slots: 10,
+            load: 0.9,
+            adapted: 0.0,
+            seed: 1,
+        }
+        .members();
+        for &operation in Operation::ALL {
+            profile(filter, operation, 0).unwrap();
+            let count = match operation {
+                Operation::Insert8590 | Operation::Adapt => 5,
+                _ => all,
+            };
+            profile(filter, operation, count).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_said() {
+        let says = |filter, operation, count| {
+            let error = profile(filter, operation, count).unwrap_err();
+            error.to_string()
+        };
+        let ours = "twiceshy-plain/sip";
+        assert_eq!(
+            says("qfilter", Operation::InsertBatch, 0),
+            "qfilter has no insert_batch"
+        );
+        assert!(says(ours, Operation::Insert, 2000).ends_with("done 921 times at most"));
+        assert!(says(ours, Operation::Merge, 5).ends_with("done 921 times or not at all"));
+    }
 }

@@ -21,7 +21,7 @@ const FIELDS: [&str; 8] = [
 ];
 
 const QUERIES: [&str; 2] = ["query_hit", "query_miss"];
-const QUOTIENT: [&str; 7] = [
+const QUOTIENT: [&str; 8] = [
     "insert",
     "insert_85_90",
     "query_hit",
@@ -29,29 +29,40 @@ const QUOTIENT: [&str; 7] = [
     "zipf",
     "zipf_again",
     "remove",
+    "merge",
 ];
-const PLAIN: [&str; 9] = [
+const PLAIN: [&str; 14] = [
     "insert",
     "insert_85_90",
+    "insert_batch",
     "query_hit",
     "query_miss",
+    "query_hit_batch",
+    "query_miss_batch",
     "zipf",
     "zipf_again",
     "remove",
     "bulk_load",
     "bulk_load_sorted",
+    "merge",
+    "load_file",
 ];
-const ADAPTIVE: [&str; 10] = [
+const ADAPTIVE: [&str; 15] = [
     "insert",
     "insert_85_90",
+    "insert_batch",
     "query_hit",
     "query_miss",
+    "query_hit_batch",
+    "query_miss_batch",
     "adapt",
     "zipf",
     "zipf_again",
     "remove",
     "bulk_load",
     "bulk_load_sorted",
+    "merge",
+    "load_file",
 ];
 
 /// The rows that must be there: each filter with the operations that it can do.
@@ -61,7 +72,7 @@ const EXPECTED: [(&str, &[&str]); 9] = [
     ("twiceshy-adaptive/xxh3", &ADAPTIVE),
     ("twiceshy-adaptive/sip", &ADAPTIVE),
     ("qfilter", &QUOTIENT),
-    ("fastbloom", &["insert", "query_hit", "query_miss"]),
+    ("fastbloom", &["insert", "query_hit", "query_miss", "merge"]),
     (
         "cuckoofilter",
         &["insert", "query_hit", "query_miss", "remove"],
@@ -123,8 +134,8 @@ fn row_complaints(row: &Value) -> Vec<String> {
         complaints.push(format!("`log2_slots` is not {LOG2_SLOTS} in {row}"));
     }
     let done = row["ns_per_op"].is_number();
-    let is_zipf = row["operation"] == "zipf" || row["operation"] == "zipf_again";
-    if QUERIES.iter().any(|query| row["operation"] == *query) || is_zipf && done {
+    let is_query = |name: &str| name.starts_with("query_") || name.starts_with("zipf");
+    if done && row["operation"].as_str().is_some_and(is_query) {
         if !row["bits_per_item"].as_f64().is_some_and(|bits| bits > 0.0) {
             complaints.push(format!("`bits_per_item` is not a size in {row}"));
         }
@@ -190,13 +201,15 @@ mod tests {
 
     #[test]
     fn query_rows_need_space_and_rate() {
-        let mut rows = good();
-        let query = rows
-            .iter_mut()
-            .find(|row| row["operation"] == "query_hit")
-            .unwrap();
-        query["bits_per_item"] = Value::Null;
-        query["fpr"] = json!(1.5);
-        assert_eq!(complaints(&rows.into()).len(), 2);
+        for query in ["query_hit", "query_miss_batch", "zipf"] {
+            let mut rows = good();
+            let query = rows
+                .iter_mut()
+                .find(|row| row["operation"] == query)
+                .unwrap();
+            query["bits_per_item"] = Value::Null;
+            query["fpr"] = json!(1.5);
+            assert_eq!(complaints(&rows.into()).len(), 2);
+        }
     }
 }

@@ -13,7 +13,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use indicatif::ProgressBar;
 
+use super::batch;
 use super::bulk;
+use super::file;
 use super::filters::{Contender, Entry};
 use super::learning::{self, Lore};
 use super::operation::Operation;
@@ -52,6 +54,16 @@ pub(crate) struct Sample {
     pub(crate) distinct_false_positives: Option<u64>,
     /// Bits of the slots that learning took.
     pub(crate) bits_added: Option<f64>,
+    /// What is to be known of the file, where one was opened.
+    pub(crate) opened: Option<Opened>,
+}
+
+/// A file that was opened.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Opened {
+    pub(crate) bytes: usize,
+    /// The time to open it, whole, without verification.
+    pub(crate) trusted_ns: f64,
 }
 
 impl Sample {
@@ -62,6 +74,7 @@ impl Sample {
             false_positives: None,
             distinct_false_positives: None,
             bits_added: None,
+            opened: None,
         }
     }
 }
@@ -100,7 +113,8 @@ struct Step {
     run: fn(&mut dyn Contender, &Setting, &mut Record) -> Result<()>,
 }
 
-/// Every round takes the first step, and of the others those that somebody asked for.
+/// Every round takes the first step, and of the others those that somebody asked for or that
+/// are needed to compare with. Copies aside, only the removal changes a filled filter.
 const STEPS: &[Step] = &[
     Step {
         yields: &[Operation::Insert, Operation::Insert8590],
@@ -108,9 +122,24 @@ const STEPS: &[Step] = &[
         run: fill,
     },
     Step {
+        yields: &[Operation::InsertBatch],
+        calls: Workload::members,
+        run: batch::insert,
+    },
+    Step {
         yields: &[Operation::QueryHit, Operation::QueryMiss],
         calls: |workload| 2 * workload.queries(),
         run: query,
+    },
+    Step {
+        yields: &[Operation::QueryHitBatch, Operation::QueryMissBatch],
+        calls: |workload| 2 * workload.queries(),
+        run: batch::query,
+    },
+    Step {
+        yields: &[Operation::LoadFile],
+        calls: Workload::members,
+        run: file::load,
     },
     Step {
         yields: &[Operation::Adapt],
@@ -137,6 +166,11 @@ const STEPS: &[Step] = &[
         calls: Workload::members,
         run: bulk::hash_order,
     },
+    Step {
+        yields: &[Operation::Merge],
+        calls: Workload::members,
+        run: bulk::merge,
+    },
 ];
 
 /// Measures `entries` at (at least) `operations`, `rounds` times.
@@ -147,10 +181,14 @@ pub(crate) fn measure(
     operations: &[Operation],
     progress: &ProgressBar,
 ) -> Result<Vec<Record>> {
+    let wanted = |op: &Operation| {
+        let mut asked_for = operations.iter();
+        asked_for.any(|asked| asked == op || asked.is_read_beside(*op))
+    };
     let steps: Vec<&Step> = STEPS
         .iter()
         .enumerate()
-        .filter(|(i, step)| *i == 0 || step.yields.iter().any(|op| operations.contains(op)))
+        .filter(|(i, step)| *i == 0 || step.yields.iter().any(wanted))
         .map(|(_, step)| step)
         .collect();
     let calls: u64 = steps.iter().map(|step| (step.calls)(workload)).sum();

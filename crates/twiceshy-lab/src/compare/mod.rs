@@ -8,13 +8,17 @@
 //! | [`zipf`] | keys of different popularity |
 //! | [`measure`] | rounds, and what a filter does in one |
 //! | [`learning`] | what it does in one if it can learn |
-//! | [`bulk`] | what it does to be built at once |
+//! | [`batch`] | what it does with many keys in a call |
+//! | [`bulk`] | what it does to be built at once, from keys or from two others |
+//! | [`mod@file`] | how its file is opened |
 //! | [`members`] | the keys that it takes to learn |
 //! | [`summary`], [`report`] | medians, and the rows made of them |
 //! | [`table`] | the rows on the screen |
 //! | [`pin`] | one core, and a check that it was ours |
 
+mod batch;
 mod bulk;
+mod file;
 pub(crate) mod filters;
 pub(crate) mod learning;
 mod measure;

@@ -36,6 +36,17 @@ pub(crate) struct Row {
     pub(crate) speed_vs_qfilter: Option<f64>,
     /// How many times as fast as the plain filter with the same hash, if this one learns.
     pub(crate) speed_vs_plain: Option<f64>,
+    /// On the row of `merge`: how many times as long as a load of sorted keys in the same
+    /// round. Like the next two it follows from other figures, or is none per operation, so
+    /// it is for the table only.
+    #[serde(skip)]
+    pub(crate) cost_vs_sorted: Option<f64>,
+    /// On the row of `load_file`: bytes of the file per nanosecond.
+    #[serde(skip)]
+    pub(crate) gb_per_s: Option<f64>,
+    /// On the row of `load_file`: the time to open it, whole, without verification.
+    #[serde(skip)]
+    pub(crate) trusted_ns: Option<f64>,
     pub(crate) rounds: usize,
 }
 
@@ -46,7 +57,6 @@ pub(crate) fn rows(workload: &Workload, records: &[Record], operations: &[Operat
     let mut rows = Vec::new();
     for record in records {
         let plain = record.entry.learns.as_ref().and_then(|l| by_name(l.plain));
-        let misses = record.samples(Operation::QueryMiss);
         for &operation in operations {
             let samples = record.samples(operation);
             let ns = Summary::of(samples.iter().map(|s| s.ns_per_op));
@@ -63,13 +73,27 @@ pub(crate) fn rows(workload: &Workload, records: &[Record], operations: &[Operat
                 Summary::of(speeds).map(|speed| speed.median)
             };
             let is_query = operation.is_query() && record.entry.can(operation);
-            let false_positives = median(samples, |sample| sample.false_positives);
-            let (wrong, asked) = if operation.is_zipf() {
-                (false_positives, workload.draws())
+            let misses = record.samples(operation.misses());
+            let wrong = median(misses, |sample| sample.false_positives);
+            let asked = if operation.is_zipf() {
+                workload.draws()
             } else {
-                let wrong = median(misses, |sample| sample.false_positives);
-                (wrong, workload.queries())
+                workload.queries()
             };
+            let sorted = match operation {
+                Operation::Merge => record.samples(Operation::BulkLoadSorted),
+                _ => &[],
+            };
+            let costs = samples.iter().zip(sorted);
+            let costs = costs.map(|(sample, sorted)| sample.ns_per_op / sorted.ns_per_op);
+            let opened = || {
+                samples
+                    .iter()
+                    .filter_map(|sample| sample.opened.zip(Some(sample)))
+            };
+            let items = workload.members() as f64;
+            let rates = opened().map(|(file, s)| file.bytes as f64 / (s.ns_per_op * items));
+            let trusted = opened().map(|(file, _)| file.trusted_ns);
             let added = samples.last().and_then(|sample| sample.bits_added);
             rows.push(Row {
                 filter: record.entry.name,
@@ -80,13 +104,16 @@ pub(crate) fn rows(workload: &Workload, records: &[Record], operations: &[Operat
                 fpr: wrong
                     .filter(|_| is_query)
                     .map(|wrong| wrong as f64 / asked as f64),
-                false_positives,
+                false_positives: median(samples, |sample| sample.false_positives),
                 distinct_false_positives: median(samples, |s| s.distinct_false_positives),
                 bits_per_item_added: added.map(|bits| bits / workload.members() as f64),
                 min_ns: ns.map(|ns| ns.min),
                 max_ns: ns.map(|ns| ns.max),
                 speed_vs_qfilter: speed_vs(reference),
                 speed_vs_plain: speed_vs(plain),
+                cost_vs_sorted: Summary::of(costs).map(|cost| cost.median),
+                gb_per_s: Summary::of(rates).map(|rate| rate.median),
+                trusted_ns: Summary::of(trusted).map(|ns| ns.median),
                 rounds: samples.len(),
             });
         }

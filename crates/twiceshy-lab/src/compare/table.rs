@@ -64,8 +64,9 @@ impl Table<'_> {
             format!("vs {REFERENCE}"),
             "vs plain",
         )?;
-        if operation.is_zipf() {
-            write!(f, "{:>8}{:>16}", "wrong", "bits/key added")?;
+        let columns = columns(operation);
+        for column in columns {
+            write!(f, "{:>1$}", column.head, column.width)?;
         }
         writeln!(f)?;
         for row in self
@@ -78,18 +79,13 @@ impl Table<'_> {
                 f,
                 "  {:<24}{:>8}{:>17}{:>13}{:>11}",
                 row.filter,
-                or_dash(row.ns_per_op.map(|ns| format!("{ns:.1}"))),
-                or_dash(spread.map(|(min, max)| format!("{min:.1}..{max:.1}"))),
+                or_dash(row.ns_per_op.map(time)),
+                or_dash(spread.map(|(min, max)| format!("{}..{}", time(min), time(max)))),
                 or_dash(row.speed_vs_qfilter.map(|speed| format!("{speed:.2}x"))),
                 or_dash(row.speed_vs_plain.map(|speed| format!("{speed:.2}x"))),
             )?;
-            if operation.is_zipf() {
-                write!(
-                    f,
-                    "{:>8}{:>16}",
-                    or_dash(row.false_positives.map(|wrong| wrong.to_string())),
-                    or_dash(row.bits_per_item_added.map(|bits| format!("{bits:.6}"))),
-                )?;
+            for column in columns {
+                write!(f, "{:>1$}", or_dash((column.cell)(row)), column.width)?;
             }
             writeln!(f)?;
         }
@@ -119,6 +115,57 @@ impl Table<'_> {
             )?;
         }
         Ok(())
+    }
+}
+
+/// A column that not every operation has.
+struct Column {
+    head: &'static str,
+    width: usize,
+    cell: fn(&Row) -> Option<String>,
+}
+
+fn columns(operation: Operation) -> &'static [Column] {
+    match operation {
+        Operation::Zipf | Operation::ZipfAgain => &[
+            Column {
+                head: "wrong",
+                width: 8,
+                cell: |row| row.false_positives.map(|wrong| wrong.to_string()),
+            },
+            Column {
+                head: "bits/key added",
+                width: 16,
+                cell: |row| row.bits_per_item_added.map(|bits| format!("{bits:.6}")),
+            },
+        ],
+        Operation::Merge => &[Column {
+            head: "cost vs sorted",
+            width: 16,
+            cell: |row| row.cost_vs_sorted.map(|cost| format!("{cost:.2}x")),
+        }],
+        Operation::LoadFile => &[
+            Column {
+                head: "GB/s",
+                width: 8,
+                cell: |row| row.gb_per_s.map(|rate| format!("{rate:.2}")),
+            },
+            Column {
+                head: "trusted",
+                width: 11,
+                cell: |row| row.trusted_ns.map(|ns| format!("{ns:.0} ns")),
+            },
+        ],
+        _ => &[],
+    }
+}
+
+/// Nanoseconds, with as many decimals as can matter.
+fn time(ns: f64) -> String {
+    if ns < 10.0 {
+        format!("{ns:.2}")
+    } else {
+        format!("{ns:.1}")
     }
 }
 

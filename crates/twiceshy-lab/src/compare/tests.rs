@@ -83,13 +83,14 @@ fn json_has_the_promised_shape() {
             );
         }
         let operation = row["operation"].as_str().unwrap();
-        let is_zipf = operation.starts_with("zipf") && row["ns_per_op"].is_number();
-        let is_query = operation.starts_with("query") || is_zipf;
+        let done = row["ns_per_op"].is_number();
+        let is_zipf = operation.starts_with("zipf") && done;
+        let is_query = operation.starts_with("query") && done || is_zipf;
         assert_eq!(row["bits_per_item"].is_number(), is_query, "{row}");
         assert_eq!(row["fpr"].is_number(), is_query, "{row}");
         assert_eq!(
             row["false_positives"].is_u64(),
-            operation == "query_miss" || is_zipf,
+            operation.starts_with("query_miss") && done || is_zipf,
             "{row}"
         );
         let learns = row["filter"].as_str().unwrap().contains("adaptive");
@@ -108,6 +109,11 @@ fn json_has_the_promised_shape() {
         rows.iter()
             .find(|row| row["filter"] == filter && row["operation"] == operation)
     };
+    for operation in ["query_hit", "query_miss"] {
+        for filter in filters::ALL {
+            assert!(of(filter.name, operation).unwrap()["ns_per_op"].is_number());
+        }
+    }
     assert!(of("fastbloom", "remove").unwrap()["ns_per_op"].is_null());
     assert_eq!(of("qfilter", "query_hit").unwrap()["speed_vs_qfilter"], 1.0);
 }
@@ -198,4 +204,105 @@ fn adapted_filters_lose_no_member() {
             .false_positives
     };
     assert!(misses("twiceshy-adaptive/sip") < misses("twiceshy-plain/sip"));
+}
+
+/// The operations of our filters that other crates' filters have not, or not all of them.
+const NEWER: [&str; 7] = [
+    "insert_batch",
+    "query_hit_batch",
+    "query_miss_batch",
+    "bulk_load",
+    "bulk_load_sorted",
+    "merge",
+    "load_file",
+];
+
+#[test]
+fn all_at_once_is_read_beside_one_by_one() {
+    let rows = run_tiny(3);
+    for row in rows.iter().filter(|row| NEWER.contains(&row.operation)) {
+        let ours = row.filter.starts_with("twiceshy");
+        let merges = row.operation == "merge" && ["qfilter", "fastbloom"].contains(&row.filter);
+        assert_eq!(row.rounds, if ours || merges { 3 } else { 0 }, "{row:?}");
+        // Nobody else's file is timed; the rest has something of qfilter's beside it.
+        let has_ratio = (ours || merges) && row.operation != "load_file";
+        assert_eq!(row.speed_vs_qfilter.is_some(), has_ratio, "{row:?}");
+        let is_merge = ours && row.operation == "merge";
+        assert_eq!(row.cost_vs_sorted.is_some(), is_merge, "{row:?}");
+        let is_file = ours && row.operation == "load_file";
+        assert_eq!(row.gb_per_s.is_some(), is_file, "{row:?}");
+        assert_eq!(row.trusted_ns.is_some(), is_file, "{row:?}");
+    }
+    let names: Vec<&str> = Operation::ALL.iter().map(|op| op.name()).collect();
+    assert!(NEWER.iter().all(|name| names.contains(name)), "{names:?}");
+}
+
+#[test]
+fn batches_err_like_single_queries() {
+    for workload in [
+        TINY,
+        Workload {
+            log2_slots: 13,
+            adapted: 0.02,
+            ..TINY
+        },
+    ] {
+        let rows = run(&workload, 1);
+        let of = |filter, operation| {
+            let mut rows = rows.iter();
+            rows.find(|row| row.filter == filter && row.operation == operation)
+                .unwrap()
+        };
+        for filter in filters::ALL.iter().filter(|entry| entry.ours) {
+            let single = of(filter.name, "query_miss");
+            let batch = of(filter.name, "query_miss_batch");
+            assert!(single.false_positives.unwrap() > 0);
+            assert_eq!(single.false_positives, batch.false_positives);
+            for operation in ["query_hit_batch", "query_miss_batch"] {
+                let row = of(filter.name, operation);
+                assert_eq!(row.fpr, single.fpr);
+                assert_eq!(row.bits_per_item, single.bits_per_item);
+            }
+        }
+    }
+}
+
+/// Alone on the command line, an operation still brings what it is compared with.
+#[test]
+fn each_operation_brings_what_it_is_compared_with() {
+    let names = ["twiceshy-adaptive/xxh3", filters::REFERENCE];
+    let entries = names.map(|name| filters::by_name(name).unwrap());
+    for &only in Operation::ALL {
+        let records = measure(&TINY, 1, &entries, &[only], &ProgressBar::hidden()).unwrap();
+        let rows = rows(&TINY, &records, &[only]);
+        let [ours, theirs] = &rows[..] else {
+            panic!("a row for each of two filters");
+        };
+        let alone = [Operation::Adapt, Operation::LoadFile].contains(&only);
+        assert_eq!(ours.speed_vs_qfilter.is_some(), !alone, "{ours:?}");
+        assert_eq!(ours.cost_vs_sorted.is_some(), only == Operation::Merge);
+        assert_eq!(ours.fpr.is_some(), only.is_query(), "{ours:?}");
+        assert_eq!(theirs.ns_per_op.is_some(), entries[1].can(only));
+    }
+}
+
+#[test]
+fn figures_of_files_and_merges_are_of_their_own_round() {
+    let entries = [filters::by_name("twiceshy-plain/xxh3").unwrap()];
+    let only = [
+        Operation::BulkLoadSorted,
+        Operation::Merge,
+        Operation::LoadFile,
+    ];
+    let records = measure(&TINY, 1, &entries, &only, &ProgressBar::hidden()).unwrap();
+    let rows = rows(&TINY, &records, &only);
+    let [sorted, merge, file] = [0, 1, 2].map(|i: usize| rows[i].ns_per_op.unwrap());
+    let items = TINY.members() as f64;
+    assert_eq!(rows[1].cost_vs_sorted, Some(merge / sorted));
+    let opened = records[0].samples(Operation::LoadFile)[0].opened.unwrap();
+    assert_eq!(rows[2].gb_per_s, Some(opened.bytes as f64 / (file * items)));
+    assert_eq!(rows[2].trusted_ns, Some(opened.trusted_ns));
+    // The table and a header.
+    let table = (records[0].bits_per_item * items / 8.0).round() as usize;
+    assert_eq!(opened.bytes, table + twiceshy::file::HEADER_BYTES);
 }

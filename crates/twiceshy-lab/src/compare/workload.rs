@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 /// Keys per chunk: 16 KiB, at most half an L1 data cache.
-pub(super) const CHUNK: usize = 2048;
+pub(crate) const CHUNK: usize = 2048;
 
 /// Queries per round and kind: 2²¹ at the usual sizes, fewer on tiny filters.
 const MAX_QUERIES: u64 = 1 << 21;

@@ -13,7 +13,7 @@ use super::packed::Packed;
 use super::raw_block::{HEADER, RawBlock, RawBlockMut};
 use crate::mem::Memory;
 
-/// Bytes that stay what they are: [`Blocks`] measures them once and believes it from then on.
+/// Bytes that stay what they are: `Blocks` measures them once and believes it from then on.
 ///
 /// # Safety
 /// While the value is not changed through a `&mut` to it, `as_ref` gives the same bytes every

@@ -68,7 +68,7 @@ impl<H: StreamHash> QuotientFilter<H> {
     /// [`Removed::NotFound`] and changes nothing.
     ///
     /// # Errors
-    /// None; the `Result` is that of the trait [`Remove`].
+    /// None; the `Result` is that of the trait [`Remove`](crate::Remove).
     #[inline(always)]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
         Ok(self.remove_h0(first_word::<H, K>(&self.keyed, key)))

@@ -13,7 +13,9 @@ use twiceshy::hash::{Seed, Sip13, StreamHash, Xxh3};
 use twiceshy::quotient::Minirun;
 use twiceshy::{AdaptiveFilter, Builder, Error, Removed};
 
-use super::{Contender, Entry, Learner, Learns, Order, REMAINDER_BITS, twiceshy as plain};
+use super::{
+    Contender, Entry, Learner, Learns, Merge, Order, REMAINDER_BITS, Trust, ours, twiceshy as plain,
+};
 use crate::compare::members::{Members, Mistake};
 use crate::compare::workload::Workload;
 
@@ -73,6 +75,14 @@ impl<H: StreamHash> From<AdaptiveFilter<H>> for Adaptive<H> {
 }
 
 impl<H: StreamHash> Adaptive<H> {
+    fn load(&self, keys: &[u64], order: Order) -> Result<AdaptiveFilter<H>> {
+        let builder = builder::<H>(self.filter.geometry().slots(), self.filter.seed());
+        Ok(match order {
+            Order::Any => builder.build_from(keys),
+            Order::ByHash => builder.build_from_sorted(keys),
+        }?)
+    }
+
     fn members(&self) -> Result<&Members> {
         self.members.as_deref().context("the keys are not known")
     }
@@ -123,16 +133,36 @@ impl<H: StreamHash> Contender for Adaptive<H> {
     }
 
     fn bulk_load(&self, keys: &[u64], order: Order) -> Result<Box<dyn Contender>> {
-        let builder = builder::<H>(self.filter.geometry().slots(), self.filter.seed());
-        let filter = match order {
-            Order::Any => builder.build_from(keys),
-            Order::ByHash => builder.build_from_sorted(keys),
-        };
-        Ok(Box::new(Adaptive::from(filter?)))
+        Ok(Box::new(Adaptive::from(self.load(keys, order)?)))
     }
 
     fn sort_by_hash(&self, keys: &mut [u64]) {
-        plain::sort_by_hash::<H>(self.filter.seed(), keys);
+        ours::sort_by_hash::<H>(self.filter.seed(), keys);
+    }
+
+    fn to_merge(&self, [first, second]: [&[u64]; 2]) -> Result<Merge> {
+        let first = self.load(first, Order::Any)?;
+        let second = self.load(second, Order::Any)?;
+        Ok(Box::new(move || {
+            let merged = AdaptiveFilter::merge([&first, &second])?;
+            Ok(Box::new(Adaptive::from(merged)))
+        }))
+    }
+
+    fn insert_batch(&mut self, keys: &[u64]) -> Result<u64> {
+        ours::insert_batch(&mut self.filter, keys)
+    }
+
+    fn contains_batch(&self, keys: &[u64], found: &mut Vec<bool>) -> Result<u64> {
+        Ok(ours::contains_batch(&self.filter, keys, found))
+    }
+
+    fn to_file(&self) -> Result<Vec<u8>> {
+        Ok(self.filter.to_bytes())
+    }
+
+    fn open(&self, file: &[u8], trust: Trust) -> Result<u64> {
+        ours::open::<AdaptiveFilter<H>>(file, trust)
     }
 
     fn bytes(&self) -> u64 {

@@ -15,7 +15,12 @@ use crate::compare::workload::Workload;
 pub(super) const ENTRY: Entry = Entry {
     name: "cuckoofilter",
     note: "SipHash-1-3; 8-bit fingerprints only",
-    lacks: &[Operation::Adapt, Operation::Zipf, Operation::ZipfAgain],
+    lacks: &[
+        Operation::Adapt,
+        Operation::Zipf,
+        Operation::ZipfAgain,
+        Operation::Merge,
+    ],
     ours: false,
     learns: None,
     build,

@@ -1,9 +1,11 @@
 //! `fastbloom`: a Bloom filter, sized by itself for our keys and error rate.
+//!
+//! Its merge is the union of two arrays of bits, in the place of one of them.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use fastbloom::BloomFilter;
 
-use super::{Contender, Entry, REMAINDER_BITS};
+use super::{Contender, Entry, Merge, REMAINDER_BITS};
 use crate::compare::operation::Operation;
 use crate::compare::workload::Workload;
 
@@ -38,6 +40,21 @@ impl Contender for BloomFilter {
     #[inline(always)]
     fn contains(&self, key: u64) -> bool {
         BloomFilter::contains(self, &key)
+    }
+
+    fn to_merge(&self, halves: [&[u64]; 2]) -> Result<Merge> {
+        let [first, second] = halves.map(|keys| {
+            let mut half = self.clone();
+            half.clear();
+            half.insert_all(keys);
+            half
+        });
+        let mut first = Some(first);
+        Ok(Box::new(move || {
+            let mut merged = first.take().context("they are merged already")?;
+            merged.union(&second);
+            Ok(Box::new(merged))
+        }))
     }
 
     fn bytes(&self) -> u64 {

@@ -6,6 +6,7 @@
 mod adaptive;
 mod cuckoofilter;
 mod fastbloom;
+mod ours;
 mod qfilter;
 mod twiceshy;
 mod xorf;
@@ -78,8 +79,28 @@ pub(crate) enum Order {
     ByHash,
 }
 
-/// Operations that only our own filters have.
-pub(crate) const OURS: &[Operation] = &[Operation::BulkLoad, Operation::BulkLoadSorted];
+/// Operations that only our own filters have; files, that only theirs are timed.
+pub(crate) const OURS: &[Operation] = &[
+    Operation::InsertBatch,
+    Operation::QueryHitBatch,
+    Operation::QueryMissBatch,
+    Operation::BulkLoad,
+    Operation::BulkLoadSorted,
+    Operation::LoadFile,
+];
+
+/// Makes one filter of two. What it was made of lives as long as this, so that a clock around
+/// the call does not see it go.
+pub(crate) type Merge = Box<dyn FnMut() -> Result<Box<dyn Contender>>>;
+
+/// How much of a file is believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// Every byte is verified.
+    Nothing,
+    /// All but the header.
+    Table,
+}
 
 /// A filter under test.
 ///
@@ -114,6 +135,34 @@ pub(crate) trait Contender {
 
     /// Brings keys into the order of their hashes.
     fn sort_by_hash(&self, _keys: &mut [u64]) {}
+
+    /// Two filters like this one, each with half of the keys, about to be merged. Filters
+    /// without a merge keep this default and say so in [`Entry::lacks`].
+    fn to_merge(&self, _halves: [&[u64]; 2]) -> Result<Merge> {
+        bail!("it has no merge")
+    }
+
+    /// Adds all keys in one call; how many? Only [`OURS`](Entry::ours) can.
+    fn insert_batch(&mut self, _keys: &[u64]) -> Result<u64> {
+        bail!("it has no batches")
+    }
+
+    /// How many of the keys may be members? Asks in one call for answers in `found`. Only
+    /// [`OURS`](Entry::ours) can.
+    fn contains_batch(&self, _keys: &[u64], _found: &mut Vec<bool>) -> Result<u64> {
+        bail!("it has no batches")
+    }
+
+    /// The filter as a file. Only [`OURS`](Entry::ours) can.
+    fn to_file(&self) -> Result<Vec<u8>> {
+        bail!("it has no file")
+    }
+
+    /// Opens such a file where it lies; how many items has it? Only [`OURS`](Entry::ours)
+    /// can.
+    fn open(&self, _file: &[u8], _trust: Trust) -> Result<u64> {
+        bail!("it has no file")
+    }
 
     /// The memory of the filter's table.
     fn bytes(&self) -> u64;

@@ -5,12 +5,13 @@
 //! so gives it exactly our geometry, which `build` verifies.
 //!
 //! Its `insert` keeps equal fingerprints once, ours keeps each; at this error rate
-//! that is one key in a thousand.
+//! that is one key in a thousand. Its `merge` is asked to keep both of two equal
+//! fingerprints, as ours does: only then does it take memory for the whole result at once.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use qfilter::Filter;
 
-use super::{Contender, Entry, REFERENCE, REMAINDER_BITS};
+use super::{Contender, Entry, Merge, REFERENCE, REMAINDER_BITS};
 use crate::compare::operation::Operation;
 use crate::compare::workload::Workload;
 
@@ -51,6 +52,21 @@ impl Contender for Filter {
     #[inline(always)]
     fn remove(&mut self, key: u64) -> bool {
         Filter::remove(self, key)
+    }
+
+    fn to_merge(&self, halves: [&[u64]; 2]) -> Result<Merge> {
+        let [first, second] = halves.map(|keys| -> Result<Filter> {
+            let mut half = self.clone();
+            half.clear();
+            half.insert_all(keys)?;
+            Ok(half)
+        });
+        let (mut first, second) = (Some(first?), second?);
+        Ok(Box::new(move || {
+            let mut merged = first.take().context("they are merged already")?;
+            merged.merge(true, &second)?;
+            Ok(Box::new(merged))
+        }))
     }
 
     fn bytes(&self) -> u64 {

@@ -1,10 +1,10 @@
 //! Ours: the plain quotient filter, with the fast and with the default hash.
 
 use anyhow::Result;
-use twiceshy::hash::{Seed, Sip13, StreamHash, Xxh3, first_word};
+use twiceshy::hash::{Seed, Sip13, StreamHash, Xxh3};
 use twiceshy::{Builder, QuotientFilter, Removed};
 
-use super::{Contender, Entry, Order, REMAINDER_BITS};
+use super::{Contender, Entry, Merge, Order, REMAINDER_BITS, Trust, ours};
 use crate::compare::operation::Operation;
 use crate::compare::workload::Workload;
 
@@ -41,10 +41,14 @@ fn plain<H: StreamHash>(workload: &Workload) -> Result<Box<dyn Contender>> {
     Ok(Box::new(Plain(filter)))
 }
 
-/// Brings keys into the order of their first hash words.
-pub(super) fn sort_by_hash<H: StreamHash>(seed: Seed, keys: &mut [u64]) {
-    let keyed = H::keyed(&seed);
-    keys.sort_unstable_by_key(|key| first_word::<H, u64>(&keyed, key));
+impl<H: StreamHash> Plain<H> {
+    fn load(&self, keys: &[u64], order: Order) -> Result<QuotientFilter<H>> {
+        let builder = builder::<H>(self.0.geometry().slots(), self.0.seed());
+        Ok(match order {
+            Order::Any => builder.build_from(keys),
+            Order::ByHash => builder.build_from_sorted(keys),
+        }?)
+    }
 }
 
 impl<H: StreamHash> Contender for Plain<H> {
@@ -64,16 +68,36 @@ impl<H: StreamHash> Contender for Plain<H> {
     }
 
     fn bulk_load(&self, keys: &[u64], order: Order) -> Result<Box<dyn Contender>> {
-        let builder = builder::<H>(self.0.geometry().slots(), self.0.seed());
-        let filter = match order {
-            Order::Any => builder.build_from(keys),
-            Order::ByHash => builder.build_from_sorted(keys),
-        };
-        Ok(Box::new(Plain(filter?)))
+        Ok(Box::new(Plain(self.load(keys, order)?)))
     }
 
     fn sort_by_hash(&self, keys: &mut [u64]) {
-        sort_by_hash::<H>(self.0.seed(), keys);
+        ours::sort_by_hash::<H>(self.0.seed(), keys);
+    }
+
+    fn to_merge(&self, [first, second]: [&[u64]; 2]) -> Result<Merge> {
+        let first = self.load(first, Order::Any)?;
+        let second = self.load(second, Order::Any)?;
+        Ok(Box::new(move || {
+            let merged = QuotientFilter::merge([&first, &second])?;
+            Ok(Box::new(Plain(merged)))
+        }))
+    }
+
+    fn insert_batch(&mut self, keys: &[u64]) -> Result<u64> {
+        ours::insert_batch(&mut self.0, keys)
+    }
+
+    fn contains_batch(&self, keys: &[u64], found: &mut Vec<bool>) -> Result<u64> {
+        Ok(ours::contains_batch(&self.0, keys, found))
+    }
+
+    fn to_file(&self) -> Result<Vec<u8>> {
+        Ok(self.0.to_bytes())
+    }
+
+    fn open(&self, file: &[u8], trust: Trust) -> Result<u64> {
+        ours::open::<QuotientFilter<H>>(file, trust)
     }
 
     fn bytes(&self) -> u64 {

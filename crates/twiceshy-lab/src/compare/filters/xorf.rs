@@ -36,6 +36,7 @@ const LACKS: &[Operation] = &[
     Operation::Zipf,
     Operation::ZipfAgain,
     Operation::Remove,
+    Operation::Merge,
 ];
 
 /// What the two widths have in common; the crate has no trait for it.
