@@ -50,6 +50,18 @@ impl Fill {
         self.writer.push(fingerprint.quotient, slot, Mark::Home)
     }
 
+    /// [`home`](Self::home) for many without values, and faster.
+    #[inline]
+    pub(crate) fn homes(&mut self, ids: impl ExactSizeIterator<Item = u64>) -> Result<(), Error> {
+        let (geometry, layout) = (self.geometry, self.layout);
+        self.live += ids.len() as u64;
+        self.writer.push_all(ids.map(|id| {
+            let fingerprint = geometry.fingerprint_of(id);
+            let slot = fingerprint.remainder << layout.value_bits;
+            (fingerprint.quotient, slot)
+        }))
+    }
+
     /// Appends any fingerprint.
     pub(crate) fn print(&mut self, id: u64, print: &Print) -> Result<(), Error> {
         self.home(id, print.value)?;

@@ -154,9 +154,7 @@ impl<M: Bytes> Union<'_, M> {
         let mut minirun: Vec<(usize, u64)> = Vec::new();
         loop {
             if value_bits == 0 {
-                for home in homes.bare() {
-                    self.fill.home(home.id(), 0)?;
-                }
+                self.fill.homes(homes.bare().iter().map(|home| home.id()))?;
             }
             let Some(home) = homes.next()? else {
                 return Ok(());

@@ -100,12 +100,13 @@ impl<H: StreamHash, M: Bytes> Merge<'_, QuotientFilter<H, M>> {
             if chunk.is_empty() {
                 break;
             }
-            for home in chunk {
+            let slots = chunk.iter().map(|home| {
                 let fingerprint = geometry.fingerprint_of(home.id());
-                writer
-                    .push(fingerprint.quotient, fingerprint.remainder, ())
-                    .map_err(|error| too_full(error, items))?;
-            }
+                (fingerprint.quotient, fingerprint.remainder)
+            });
+            writer
+                .push_all(slots)
+                .map_err(|error| too_full(error, items))?;
         }
         Ok(QuotientFilter {
             core: Core {
