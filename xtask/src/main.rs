@@ -1,11 +1,16 @@
 //! The chores of the workspace, as `cargo xtask COMMAND`.
 //!
 //! `test` runs everything that CI runs, in the same order; CI itself calls nothing
-//! else. `callgrind` counts instructions per filter operation.
+//! else. `callgrind` counts instructions per filter operation. `portability` and `asan`
+//! run the library's tests on other machines and under a sanitizer; they take long, so CI
+//! leaves them to people.
 
+mod asan;
 mod callgrind;
 mod command;
+mod portability;
 mod steps;
+mod suite;
 mod test;
 mod workspace;
 
@@ -32,12 +37,18 @@ enum Command {
     Test(test::Args),
     /// Count the instructions of filter operations under valgrind.
     Callgrind(callgrind::Args),
+    /// Run the library's tests on aarch64 and big-endian s390x, emulated.
+    Portability(portability::Args),
+    /// Run the library's tests under AddressSanitizer, with a nightly compiler.
+    Asan(asan::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Test(args) => test::run(&args),
         Command::Callgrind(args) => callgrind::run(&args),
+        Command::Portability(args) => portability::run(&args),
+        Command::Asan(args) => asan::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

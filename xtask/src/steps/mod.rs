@@ -7,7 +7,7 @@ mod examples;
 mod features;
 mod hygiene;
 mod lab;
-mod msrv;
+pub(crate) mod msrv;
 mod package;
 
 use crate::workspace::{LIBRARY, Workspace};
