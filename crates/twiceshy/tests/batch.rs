@@ -1,7 +1,7 @@
 //! Batches give what one call after the other gives, at every length and state.
 
 use twiceshy::batch::Interrupted;
-use twiceshy::hash::{Hashed, Seed, Xxh3};
+use twiceshy::hash::{Hashed, Seed};
 use twiceshy::{AdaptiveFilter, CountingFilter, Error, Filter, Insert, QuotientFilter};
 
 /// Lengths around those of the pieces that batches are cut into.
@@ -118,7 +118,7 @@ fn a_batch_of_insertions_does_what_one_by_one_does() {
 #[test]
 fn a_batch_that_does_not_fit_says_how_far_it_came() {
     let build = || QuotientFilter::builder().slots(64).remainder_bits(8);
-    let mut filter = build().hash::<Xxh3>().build().expect("a small filter");
+    let mut filter = build().build().expect("a small filter");
     let mut one_by_one = filter.clone();
     let keys = names(0, 1_000);
     let fit = keys
