@@ -5,10 +5,12 @@
 
 mod share;
 
-use twiceshy::QuotientFilter;
+use twiceshy::builder::Buildable;
 use twiceshy::hash::Seed;
 use twiceshy::quotient::Geometry;
+use twiceshy::testing::adaptive::universe::Chosen;
 use twiceshy::testing::{Kind, Report, Shape, Source, Subject, run, run_shaped};
+use twiceshy::{AdaptiveFilter, Builder, QuotientFilter};
 
 /// Operations on each geometry with each shape. Enough to fill and drain the largest
 /// table here more than once.
@@ -21,13 +23,19 @@ const RUNS: u64 = Shape::ALL.len() as u64 + 1;
 /// which duplicates abound, and some whose slots lie across words in every way.
 const REMAINDER_BITS: [u32; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 31, 51, 53, 56];
 
-fn plain(geometry: Geometry) -> QuotientFilter {
-    QuotientFilter::builder()
+/// With hashes that are their keys, so that batches of keys have a shape too.
+fn measured<F: Buildable>(builder: Builder<F>, geometry: Geometry) -> F::WithHash<Chosen> {
+    builder
+        .hash::<Chosen>()
         .slots(geometry.slots())
         .remainder_bits(geometry.remainder_bits())
         .seed(Seed::from_u64(1))
         .build()
         .expect("a small filter")
+}
+
+fn plain(geometry: Geometry) -> QuotientFilter<Chosen> {
+    measured(QuotientFilter::builder(), geometry)
 }
 
 /// All shapes at one number of slots, with each of the widths that go with it: so many.
@@ -74,7 +82,11 @@ fn conform<S: Subject>(slots: u64, widths: u64, build: impl Fn(Geometry) -> S) {
     }
     println!("{slots} slots: {total}");
     assert_eq!(total.operations(), asked);
-    assert_eq!(total.missing().collect::<Vec<_>>(), [], "kinds left out");
+    // From one slot to two and back there is always room, or nearly.
+    let missing = total
+        .missing()
+        .filter(|&kind| slots > 1 || kind != Kind::ResizeFull);
+    assert_eq!(missing.collect::<Vec<_>>(), [], "kinds left out");
     if divisor == 1 {
         assert_eq!(asked, widths * RUNS * OPERATIONS);
     }
@@ -113,4 +125,33 @@ plain_quotient_filter! {
     two_hundred_slots: 200, 12;
     five_blocks: 320, 12;
     six_blocks: 384, 12;
+}
+
+/// The adaptive filter as long as nothing adapts, at fewer sizes; `adaptive_model.rs` has the
+/// rest. (And `counting.rs` has the counting filter.)
+#[test]
+fn adaptive_filters() {
+    let mut total = Report::new();
+    for slots in [1, 64, 130] {
+        for bits in [1, 2, 5, 9] {
+            let geometry = Geometry::new(slots, bits).unwrap();
+            for shape in Shape::ALL {
+                let filter = measured(AdaptiveFilter::builder(), geometry);
+                let mut source = Source::from_seed(slots * 100 + u64::from(bits));
+                match run_shaped(filter, shape, &mut source, 1_000) {
+                    Ok(report) => total += report,
+                    Err(error) => panic!("{geometry:?} {shape:?}: {error}"),
+                }
+            }
+        }
+    }
+    println!("{total}");
+    assert_eq!(total.operations(), 3 * 4 * 8 * 1_000);
+    // What it can't do.
+    let missing = [
+        Kind::InsertOnce,
+        Kind::InsertOncePresent,
+        Kind::InsertOnceFull,
+    ];
+    assert_eq!(total.missing().collect::<Vec<_>>(), missing);
 }

@@ -41,7 +41,8 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// # Errors
     /// [`Error::Geometry`] if remainders have but one bit, or the result does not fit in
     /// memory; [`Error::NeedsKeys`] if shorter extensions would make counts or values
-    /// ambiguous; [`Error::Full`] if long counters need more slots than there are.
+    /// ambiguous; [`Error::Full`] if long counters need more slots than there are, or
+    /// the last quotients more spare slots (only in tiny or crafted filters).
     pub fn doubled(&self) -> Result<(AdaptiveFilter<H>, Resized), Error> {
         Merge::of([self]).doubled(1).build_reported()
     }

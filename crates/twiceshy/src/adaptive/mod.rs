@@ -319,6 +319,14 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         self.core.table.as_bytes()
     }
 
+    /// All fingerprints in order, for the oracles.
+    #[cfg(feature = "testing")]
+    pub(crate) fn fingerprints(
+        &self,
+    ) -> impl Iterator<Item = (crate::quotient::Fingerprint, print::Print)> + '_ {
+        self.core.iter()
+    }
+
     /// Verifies everything that must hold in the table, from scratch. For tests and for the
     /// suspicious; linear in the size of the filter.
     ///

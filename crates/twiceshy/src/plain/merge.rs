@@ -45,7 +45,8 @@ impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
     ///
     /// # Errors
     /// [`Error::Geometry`] if remainders have but one bit, or the result does not fit in
-    /// memory.
+    /// memory; [`Error::Full`] if the last quotients are so full that their runs need more
+    /// spare slots than twice the slots have (only tiny or crafted filters are).
     pub fn doubled(&self) -> Result<QuotientFilter<H>, Error> {
         Merge::of([self]).doubled(1).build()
     }

@@ -11,13 +11,20 @@
 //!
 //! Filling goes on until insertions are refused, so tables do get full, to the last slot
 //! that the hashes can reach; churning stays there; draining goes down to nothing.
+//!
+//! One operation in 177 goes through the whole filter: it is saved and loaded, doubled or
+//! halved, divided in two and merged, loaded anew from all its hashes, or takes a batch. The run
+//! goes on with what came of it, in whatever geometry that has; the oracle does not notice, as
+//! minirun ids stay.
+
+mod whole;
 
 use std::fmt;
 
 use super::hashes::{Hashes, Shape, hash_of};
 use super::oracle::Oracle;
 use super::report::{Kind, Report};
-use super::source::{Exhausted, Source};
+use super::source::{Exhausted, Source, weigh};
 use super::subject::{Exactness, Subject};
 use crate::error::Error;
 use crate::hash::Hashed;
@@ -115,7 +122,27 @@ enum Op {
     Compare,
     Clone,
     Clear,
+    InsertBatch,
+    Reload,
+    Resize,
+    Merge,
+    BulkLoad,
 }
+
+/// A draw for an operation has 16 bits. Most of them, less those beyond the last multiple of a
+/// thousand, are shared out by [`Mode::weights`].
+const DRAWS: u64 = 1 << 16;
+const COMMON: u64 = DRAWS / 1_000 * 1_000;
+
+/// What the rest is for, one draw in 122: operations that go through the whole filter.
+const WHOLE: [(Op, u32); 6] = [
+    (Op::InsertBatch, 100),
+    (Op::Reload, 90),
+    (Op::Resize, 80),
+    (Op::Merge, 50),
+    (Op::BulkLoad, 50),
+    (Op::Compare, 166),
+];
 
 #[derive(Clone, Copy, Debug)]
 enum Mode {
@@ -125,7 +152,7 @@ enum Mode {
 }
 
 impl Mode {
-    /// How often each operation comes.
+    /// How often in a thousand each operation comes.
     fn weights(self) -> [(Op, u32); 8] {
         let [insert, once, member, any, contains] = match self {
             Mode::Filling => [700, 80, 40, 30, 120],
@@ -169,6 +196,10 @@ struct Game<S> {
     geometry: Geometry,
     shape: Option<Shape>,
     hashes: Hashes,
+    /// How often the slots have been doubled, less how often they have been halved.
+    doublings: i32,
+    /// Operations since it was last tried to.
+    away: u64,
     mode: Mode,
     /// Operations left in this mode.
     patience: u64,
@@ -190,6 +221,8 @@ impl<S: Subject> Game<S> {
             geometry,
             shape,
             hashes: Hashes::new(geometry, first, source)?,
+            doublings: 0,
+            away: 0,
             mode: Mode::Filling,
             // The first time for as long as it takes.
             patience: longest_patience(&geometry),
@@ -206,7 +239,12 @@ impl<S: Subject> Game<S> {
     /// changes.
     fn step(&mut self, source: &mut Source<'_>) -> Result<Kind, Stop> {
         self.drift(source)?;
-        let op = source.weighted(&self.mode.weights())?;
+        self.away += 1;
+        let op = match source.below(DRAWS)? {
+            _ if self.is_overdue() => Op::Resize,
+            draw @ COMMON.. => weigh(&WHOLE, draw - COMMON),
+            draw => weigh(&self.mode.weights(), draw % 1_000),
+        };
         self.last.op = op;
         self.last.h0 = None;
         let kind = match op {
@@ -238,6 +276,11 @@ impl<S: Subject> Game<S> {
             // Rarely, or no table would ever be full.
             Op::Clear if source.one_in(4)? => self.clear(),
             Op::Clear => self.compare(),
+            Op::InsertBatch => self.insert_batch(source),
+            Op::Reload => self.reload(source),
+            Op::Resize => self.resize(source),
+            Op::Merge => self.merge(source),
+            Op::BulkLoad => self.bulk_load(source),
         }?;
         if let Err(violation) = self.subject.check() {
             return fail(violation);
@@ -479,12 +522,7 @@ impl<S: Subject> Game<S> {
 
     /// A batch of questions about every member and its neighbour is answered as one by one.
     fn compare_batch(&self) -> Result<(), Stop> {
-        let members = self.oracle.iter().map(|key| match S::EXACTNESS {
-            Exactness::OneSided => key,
-            Exactness::Multiset | Exactness::Set => *self.geometry.hash_range(key).end(),
-        });
-        let hashes = members.flat_map(|h0| [h0, h0.wrapping_add(1)]);
-        let keys: Vec<Hashed<'_>> = hashes.map(Hashed::from_h0).collect();
+        let keys = self.members_and_neighbours();
         let one_by_one = keys.iter().map(|key| self.subject.contains_hashed(key));
         let expected: Vec<bool> = one_by_one.collect();
         expect(
@@ -492,6 +530,15 @@ impl<S: Subject> Game<S> {
             self.subject.contains_batch_hashed(&keys),
             expected,
         )
+    }
+
+    fn members_and_neighbours(&self) -> Vec<Hashed<'static>> {
+        let members = self.oracle.iter().map(|key| match S::EXACTNESS {
+            Exactness::OneSided => key,
+            Exactness::Multiset | Exactness::Set => *self.geometry.hash_range(key).end(),
+        });
+        let hashes = members.flat_map(|h0| [h0, h0.wrapping_add(1)]);
+        hashes.map(Hashed::from_h0).collect()
     }
 
     /// Goes on with a copy, and changes the original to see that the copy is one.

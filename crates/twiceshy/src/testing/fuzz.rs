@@ -3,6 +3,7 @@
 //! The targets in `fuzz/` are a few lines each; what they found is kept in `fuzz/corpus` and
 //! replayed by `tests/corpus.rs`.
 
+use super::adaptive::universe::Chosen;
 use super::adaptive::{self, Setting};
 use super::conformance;
 use super::files;
@@ -23,6 +24,7 @@ pub fn fuzz_plain(data: &[u8]) {
         return;
     };
     let filter = QuotientFilter::builder()
+        .hash::<Chosen>()
         .slots(slots)
         .remainder_bits(remainder_bits)
         .seed(Seed::from_u64(0))

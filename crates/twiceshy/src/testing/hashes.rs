@@ -104,6 +104,27 @@ impl Hashes {
         })
     }
 
+    /// The same shape in the same place of a geometry with as many ids.
+    #[must_use]
+    pub fn resized(self, geometry: Geometry) -> Self {
+        let (old, new) = (self.geometry.slots(), geometry.slots());
+        let last = new - 1;
+        let scaled = match new > old {
+            true => self.centre * (new / old),
+            false => self.centre / (old / new),
+        };
+        let centre = match self.shape {
+            Shape::LastQuotient => last,
+            Shape::AcrossBlocks => scaled / 64 * 64 + 62,
+            _ => scaled,
+        };
+        Hashes {
+            geometry,
+            centre: centre.min(last),
+            ..self
+        }
+    }
+
     /// The next hash.
     ///
     /// # Errors
@@ -215,6 +236,30 @@ mod tests {
                     let h0 = hashes.next(&mut source).unwrap();
                     assert!(geometry.id(h0) < geometry.ids());
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_keep_their_place_in_other_sizes() {
+        for shape in Shape::ALL {
+            let mut source = Source::from_seed(11);
+            let small = Geometry::new(100, 5).unwrap();
+            let large = Geometry::new(200, 4).unwrap();
+            let mut hashes = Hashes::new(small, shape, &mut source).unwrap();
+            for geometry in [large, small, large] {
+                let before = hashes.clone();
+                hashes = hashes.resized(geometry);
+                let mut ids = |mut hashes: Hashes| -> Vec<u64> {
+                    let next = |_| geometry.id(hashes.next(&mut source).unwrap());
+                    (0..500).map(next).collect()
+                };
+                let (old, new) = (ids(before), ids(hashes.clone()));
+                let mean = |ids: &[u64]| ids.iter().sum::<u64>() / ids.len() as u64;
+                // Within an eighth of the table.
+                let apart = mean(&old).abs_diff(mean(&new));
+                assert!(apart < geometry.ids() / 8, "{shape:?} {apart}");
+                assert!(new.iter().all(|&id| id < geometry.ids()));
             }
         }
     }

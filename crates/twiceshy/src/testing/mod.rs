@@ -25,7 +25,8 @@
 //!
 //! Implement [`Filter`](crate::Filter) and [`Insert`](crate::Insert), which users want
 //! anyway, and [`Subject`]. Its few required methods place the fingerprints; every other
-//! method is an ability that a filter may lack, in which case the suite leaves that out.
+//! method is an ability that a filter may lack, in which case the suite leaves that out:
+//! removing, files and views, other sizes, merging, bulk loading.
 //! Then give a small, empty filter to [`run`]: small tables get full, and their edges are
 //! near. Whatever is true of a filter with a thousand blocks goes wrong with five already.
 //!
@@ -100,6 +101,7 @@ pub mod oracle;
 mod report;
 pub mod source;
 mod subject;
+mod subjects;
 
 pub use conformance::{run, run_shaped};
 pub use hashes::{Hashes, Shape};

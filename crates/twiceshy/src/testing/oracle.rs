@@ -126,6 +126,14 @@ impl Oracle {
         self.counts.range(id + 1..).fold(end, end_with) <= slots
     }
 
+    /// Do all of them fit into a quotient table with `slots` slots in all?
+    #[must_use]
+    pub fn fits(&self, geometry: &Geometry, slots: u64) -> bool {
+        let quotient = |id| geometry.fingerprint_of(id).quotient;
+        let end_with = |end: u64, (&id, &count): (&u64, &u64)| end.max(quotient(id)) + count;
+        self.counts.iter().fold(0, end_with) <= slots
+    }
+
     /// The longest stretch of used slots without a gap in a quotient table with one item a
     /// slot.
     #[must_use]
@@ -192,5 +200,6 @@ mod tests {
             !oracle.has_room(&geometry, 12, 0),
             "it would push the rest out"
         );
+        assert!(oracle.fits(&geometry, 12) && !oracle.fits(&geometry, 11));
     }
 }

@@ -31,11 +31,31 @@ pub enum Kind {
     Clone,
     /// The removal of everything.
     Clear,
+    /// Insertions in a batch.
+    InsertBatch,
+    /// A batch that stopped where room was wanting.
+    InsertBatchFull,
+    /// A change over to what was loaded from the file of the filter.
+    Reload,
+    /// A change over to twice the slots.
+    Double,
+    /// A change over to half the slots.
+    Halve,
+    /// A change of size refused for want of room.
+    ResizeFull,
+    /// A change of size refused because there is no such geometry.
+    ResizeImpossible,
+    /// A change over to two halves, merged.
+    Merge,
+    /// A merge of two halves of different sizes, or its refusal for want of room.
+    MergeUnlike,
+    /// A change over to a filter loaded from all hashes at once.
+    BulkLoad,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 22] = [
         Kind::Insert,
         Kind::InsertFull,
         Kind::InsertOnce,
@@ -48,6 +68,16 @@ impl Kind {
         Kind::Compare,
         Kind::Clone,
         Kind::Clear,
+        Kind::InsertBatch,
+        Kind::InsertBatchFull,
+        Kind::Reload,
+        Kind::Double,
+        Kind::Halve,
+        Kind::ResizeFull,
+        Kind::ResizeImpossible,
+        Kind::Merge,
+        Kind::MergeUnlike,
+        Kind::BulkLoad,
     ];
 }
 

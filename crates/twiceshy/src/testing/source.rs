@@ -135,15 +135,22 @@ impl<'b> Source<'b> {
     /// If the weights sum up to zero.
     pub fn weighted<T: Copy>(&mut self, choices: &[(T, u32)]) -> Result<T, Exhausted> {
         let total = choices.iter().map(|&(_, weight)| u64::from(weight)).sum();
-        let mut at = self.below(total)?;
-        for &(choice, weight) in choices {
-            match at.checked_sub(u64::from(weight)) {
-                None => return Ok(choice),
-                Some(rest) => at = rest,
-            }
-        }
-        unreachable!("the draw is below the sum of all weights")
+        Ok(weigh(choices, self.below(total)?))
     }
+}
+
+/// The choice that a draw below the sum of all weights falls on.
+///
+/// # Panics
+/// If the draw is not below it.
+pub(super) fn weigh<T: Copy>(choices: &[(T, u32)], mut draw: u64) -> T {
+    for &(choice, weight) in choices {
+        match draw.checked_sub(u64::from(weight)) {
+            None => return choice,
+            Some(rest) => draw = rest,
+        }
+    }
+    unreachable!("the draw is below the sum of all weights")
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! What the suite needs to know of a filter.
 
-use crate::counting::CountingFilter;
 use crate::error::Error;
-use crate::hash::{Hashed, StreamHash};
-use crate::plain::{Inserted, QuotientFilter};
-use crate::quotient::{Geometry, spare_slots};
+use crate::hash::Hashed;
+use crate::plain::Inserted;
+use crate::quotient::Geometry;
 use crate::traits::{Filter, Insert, Removed};
 
 /// How much of a filter's answers the oracle can foretell.
@@ -68,64 +67,45 @@ pub trait Subject: Filter + Insert + Clone {
     fn forget_all(&mut self) -> Option<()> {
         None
     }
-}
 
-impl<H: StreamHash> Subject for QuotientFilter<H> {
-    fn geometry(&self) -> Geometry {
-        self.geometry()
+    /// The filter as the bytes of a file. Filters with the same contents, geometry and seed
+    /// have the same bytes.
+    fn save(&self) -> Option<Vec<u8>> {
+        None
     }
 
-    fn check(&self) -> Result<(), String> {
-        self.check_invariants()
-            .map_err(|violation| violation.to_string())
+    /// The filter of such a file.
+    fn load(bytes: &[u8]) -> Option<Result<Self, Error>> {
+        let _ = bytes;
+        None
     }
 
-    fn ids(&self) -> Option<Vec<u64>> {
-        let geometry = self.geometry();
-        Some(self.iter().map(|found| geometry.id_of(found)).collect())
+    /// What views of such a file, a verified one and an unverified one, answer for `keys`.
+    fn view(bytes: &[u8], keys: &[Hashed<'_>]) -> Option<Result<[Vec<bool>; 2], Error>> {
+        let _ = (bytes, keys);
+        None
     }
 
-    fn slots(&self) -> Option<u64> {
-        let quotients = self.geometry().slots();
-        Some((quotients + spare_slots(quotients)).next_multiple_of(64))
+    /// The same contents in twice the slots, with remainders of one bit less.
+    fn double(&self) -> Option<Result<Self, Error>> {
+        None
     }
 
-    fn insert_once(&mut self, key: &Hashed<'_>) -> Option<Result<Inserted, Error>> {
-        Some(self.insert_unique_hashed(key))
+    /// The same contents in half the slots, with remainders of one bit more.
+    fn halve(&self) -> Option<Result<Self, Error>> {
+        None
     }
 
-    fn forget(&mut self, key: &Hashed<'_>) -> Option<Result<Removed, Error>> {
-        Some(self.remove_hashed(key))
+    /// The contents of both in one filter, of the geometry of the larger one.
+    fn unite(one: &Self, two: &Self) -> Option<Result<Self, Error>> {
+        let _ = (one, two);
+        None
     }
 
-    fn forget_all(&mut self) -> Option<()> {
-        self.clear();
-        Some(())
-    }
-}
-
-impl<H: StreamHash> Subject for CountingFilter<H> {
-    fn geometry(&self) -> Geometry {
-        self.geometry()
-    }
-
-    fn check(&self) -> Result<(), String> {
-        self.check_invariants()
-            .map_err(|violation| violation.to_string())
-    }
-
-    fn ids(&self) -> Option<Vec<u64>> {
-        let geometry = self.geometry();
-        let copies = |(found, count)| std::iter::repeat_n(geometry.id_of(found), count as usize);
-        Some(self.iter().flat_map(copies).collect())
-    }
-
-    fn forget(&mut self, key: &Hashed<'_>) -> Option<Result<Removed, Error>> {
-        Some(self.remove_hashed(key))
-    }
-
-    fn forget_all(&mut self) -> Option<()> {
-        self.clear();
-        Some(())
+    /// Filters with the seed of this one, each loaded with all of `hashes` in another way. They
+    /// come in no order.
+    fn bulk_load(&self, geometry: Geometry, hashes: &[u64]) -> Option<Vec<Result<Self, Error>>> {
+        let _ = (geometry, hashes);
+        None
     }
 }

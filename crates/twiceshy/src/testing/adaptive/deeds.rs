@@ -92,6 +92,28 @@ deeds! {
     Clone,
     /// The removal of everything.
     Clear,
+    /// Insertions in a batch.
+    InsertBatch,
+    /// A batch that stopped at an insertion that was refused.
+    InsertBatchInterrupted,
+    /// A change over to what was loaded from the file of the filter.
+    Reload,
+    /// A change over to twice the slots.
+    Double,
+    /// A change over to half the slots.
+    Halve,
+    /// A merge with another filter.
+    Merge,
+    /// A merge refused for want of room, or because counts or values collided.
+    MergeRefused,
+    /// A rebuild after which all that was learnt holds.
+    Rebuild,
+    /// A rebuild into fewer miniruns.
+    RebuildSmaller,
+    /// A change of size refused, with or without keys.
+    ResizeRefused,
+    /// A comparison with a filter loaded from all members at once.
+    BulkLoad,
 }
 
 /// How many operations of each kind a run did. Reports can be added up.

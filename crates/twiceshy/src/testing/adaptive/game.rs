@@ -7,8 +7,9 @@ use super::Setting;
 use super::deeds::{Deed, Deeds};
 use super::model::{Model, Refusal};
 use super::universe::{Chosen, ChosenKey, Universe};
+use super::whole::builder;
 use crate::adaptive::AdaptiveFilter;
-use crate::hash::{Hashed, Seed};
+use crate::hash::Hashed;
 use crate::quotient::Minirun;
 use crate::testing::source::{Exhausted, Source};
 
@@ -91,7 +92,29 @@ enum Op {
     Compare,
     Clone,
     Clear,
+    // Now and then in place of a comparison:
+    Reload,
+    Resize,
+    Merge,
+    Rebuild,
+    InsertBatch,
+    BulkLoad,
 }
+
+/// What a comparison is: for a key that nobody needs, there is a draw already.
+const WHOLE: [Op; 8] = [
+    Op::Compare,
+    Op::Reload,
+    Op::Merge,
+    Op::Resize,
+    Op::Compare,
+    Op::Rebuild,
+    Op::InsertBatch,
+    Op::BulkLoad,
+];
+
+/// Operations after which a table counts as full enough.
+const LONGEST_FILLING: u64 = 400;
 
 #[derive(Clone, Copy, Debug)]
 enum Mode {
@@ -161,6 +184,12 @@ pub(super) struct Game {
     pub(super) filter: AdaptiveFilter<Chosen>,
     pub(super) model: Model,
     pub(super) setting: Setting,
+    /// The measures at the beginning.
+    pub(super) base: Setting,
+    /// Bits of the keys' streams that make a difference.
+    pub(super) stream_bits: usize,
+    /// Is this game a move of another?
+    is_sibling: bool,
     pub(super) keys: Vec<ChosenKey>,
     pub(super) twins: bool,
     /// Are there counts above one? They make insertions without keys impossible.
@@ -206,18 +235,14 @@ impl Game {
         let width = setting.remainder_bits + setting.value_bits;
         let universe = Universe::new(&geometry, width, source)?;
         let counts = source.one_in(2)?;
-        let filter = AdaptiveFilter::builder()
-            .hash::<Chosen>()
-            .slots(setting.slots)
-            .remainder_bits(setting.remainder_bits)
-            .value_bits(setting.value_bits)
-            .seed(Seed::from_u64(0))
-            .build()
-            .expect("a small filter");
+        let digits = universe.keys.first().map_or(0, |key| key.digits.len());
         Ok(Game {
-            filter,
+            filter: builder(setting).build().expect("a small filter"),
             model: Model::new(geometry, setting.value_bits),
             setting,
+            base: setting,
+            stream_bits: digits * width as usize,
+            is_sibling: false,
             members: BTreeMap::new(),
             foretold: vec![None; universe.keys.len()],
             found: vec![false; universe.keys.len()],
@@ -232,6 +257,28 @@ impl Game {
             crowd: 0,
             last: Last::default(),
         })
+    }
+
+    /// A game on an empty filter of the same measures that is soon to churn. It takes the keys
+    /// along, and has no siblings.
+    pub(super) fn sibling(&mut self) -> Game {
+        let setting = self.setting;
+        Game {
+            filter: builder(setting).build().expect("there is one already"),
+            model: Model::new(setting.geometry(), setting.value_bits),
+            members: BTreeMap::new(),
+            foretold: vec![None; self.keys.len()],
+            found: vec![false; self.keys.len()],
+            keys: std::mem::take(&mut self.keys),
+            is_sibling: true,
+            patience: LONGEST_FILLING - 8,
+            mode: Mode::Filling,
+            refusals: 0,
+            longest: 0,
+            crowd: 0,
+            last: Last::default(),
+            ..*self
+        }
     }
 
     /// A key in one of its two forms: they must not make a difference. Streams that are
@@ -249,13 +296,16 @@ impl Game {
     }
 
     /// One operation and all that must hold after it.
-    fn step(&mut self, source: &mut Source<'_>) -> Result<Deed, Stop> {
+    pub(super) fn step(&mut self, source: &mut Source<'_>) -> Result<Deed, Stop> {
         self.steps += 1;
         self.drift();
-        let op = source.weighted(&self.mode.weights(self.setting.value_bits > 0))?;
+        let mut op = source.weighted(&self.mode.weights(self.setting.value_bits > 0))?;
+        let key = source.below(self.keys.len() as u64)? as usize;
+        if matches!(op, Op::Compare) && !self.is_sibling {
+            op = WHOLE[(key + self.steps) % WHOLE.len()];
+        }
         self.last.op = Some(op);
         self.last.key = None;
-        let key = source.below(self.keys.len() as u64)? as usize;
         let (deed, effect) = match op {
             Op::Insert => self.insert(self.near(key, |game, key| !game.is_member(key))),
             Op::InsertMember => self.insert(self.near(key, Self::is_member)),
@@ -286,6 +336,12 @@ impl Game {
             // Rarely, or no table would ever be full.
             Op::Clear if source.one_in(4)? => self.clear(),
             Op::Clear => self.compare(),
+            Op::Reload => self.reload(key),
+            Op::Resize => self.resize(key),
+            Op::Merge => self.merge(key),
+            Op::Rebuild => self.rebuild(key),
+            Op::InsertBatch => self.insert_batch(key),
+            Op::BulkLoad => self.bulk_load(),
         }?;
         self.verify(effect)?;
         Ok(deed)
@@ -295,7 +351,7 @@ impl Game {
     fn drift(&mut self) {
         self.patience += 1;
         self.mode = match self.mode {
-            Mode::Filling if self.refusals > 3 || self.patience > 400 => Mode::Churning,
+            Mode::Filling if self.refusals > 3 || self.patience > LONGEST_FILLING => Mode::Churning,
             Mode::Churning if self.patience > 250 => Mode::Draining,
             Mode::Draining if self.members.is_empty() || self.patience > 150 => Mode::Filling,
             _ => return,

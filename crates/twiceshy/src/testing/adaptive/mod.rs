@@ -19,6 +19,10 @@
 //! - adapting and removing make no key positive that was negative;
 //! - an error changes no answer.
 //!
+//! In the middle of it the filter is saved and loaded, doubled and halved, merged with another
+//! that has learnt as well, and rebuilt from its keys; what comes of it is compared fingerprint
+//! for fingerprint, and the game goes on with it.
+//!
 //! Keys are given in any order, doubled, with one missing, with a stranger among them, or
 //! with one in place of another. What a filter takes for its keys *are* its members from
 //! then on: it can't know better.
@@ -39,6 +43,7 @@ mod game;
 pub mod model;
 mod moves;
 pub mod universe;
+mod whole;
 
 pub use deeds::{Deed, Deeds};
 pub use game::run;

@@ -4,8 +4,11 @@
 //! keys by augmenting paths, as in any bipartite graph, and what is kept of them is the
 //! definition: the longest ones for which a pairing with all keys exists.
 
+mod union;
+
 use std::collections::BTreeMap;
 
+pub use self::union::Cut;
 use crate::adaptive::{Insertion, Leave};
 use crate::error::Error;
 use crate::quotient::{Geometry, spare_slots};
@@ -69,6 +72,8 @@ pub enum Refusal {
     Inseparable,
     /// [`Error::Geometry`].
     Geometry,
+    /// [`Error::Merge`].
+    Merge,
 }
 
 impl Refusal {
@@ -81,6 +86,7 @@ impl Refusal {
             Error::NeedsKeys { minirun } => Refusal::NeedsKeys(minirun.id()),
             Error::Inseparable => Refusal::Inseparable,
             Error::Geometry { .. } => Refusal::Geometry,
+            Error::Merge { .. } => Refusal::Merge,
             _ => return None,
         })
     }

@@ -38,7 +38,7 @@ impl Game {
     }
 
     /// The model has changed in one minirun: what does it say now?
-    fn foretell(&mut self, minirun: u64) {
+    pub(super) fn foretell(&mut self, minirun: u64) {
         for (key, foretold) in self.keys.iter().zip(&mut self.foretold) {
             if key.minirun == minirun {
                 *foretold = self.model.entry(minirun, &key.digits);
@@ -167,7 +167,7 @@ impl Game {
         Ok((deed, Effect::Anything))
     }
 
-    fn owned(&self, list: &[usize]) -> Vec<Hashed<'static>> {
+    pub(super) fn owned(&self, list: &[usize]) -> Vec<Hashed<'static>> {
         list.iter()
             .map(|&key| self.hashed(key).into_owned())
             .collect()
@@ -340,6 +340,7 @@ impl Game {
         for key in 0..self.keys.len() {
             self.look_closely(key)?;
         }
+        self.compare_batches()?;
         let stats = self.filter.stats();
         expect("`Stats::items`", stats.items, self.model.live())?;
         Ok((Deed::Compare, Effect::Nothing))
@@ -363,6 +364,6 @@ impl Game {
     }
 }
 
-fn digits<'k>(keys: &'k [ChosenKey], chosen: &[usize]) -> Vec<&'k [u64]> {
+pub(super) fn digits<'k>(keys: &'k [ChosenKey], chosen: &[usize]) -> Vec<&'k [u64]> {
     chosen.iter().map(|&key| &keys[key].digits[..]).collect()
 }

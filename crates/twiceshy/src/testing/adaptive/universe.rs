@@ -69,6 +69,13 @@ impl ChosenKey {
         Hashed::from_bytes::<Chosen>(&Seed::from_u64(0), &self.bytes)
     }
 
+    /// Finds its place in another geometry, and cuts the first `bits` bits of its stream into
+    /// digits of another width.
+    pub fn fit(&mut self, geometry: &Geometry, width: u32, bits: usize) {
+        self.minirun = geometry.id(self.words[0]);
+        self.digits = digits(&self.words, width, bits.div_ceil(width as usize));
+    }
+
     /// As nothing but a stream.
     #[must_use]
     pub fn stream(&self) -> Hashed<'_> {
