@@ -45,7 +45,8 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
     ///
     /// # Errors
     /// [`Error::Geometry`] if remainders have but one bit, or the result does not fit in
-    /// memory; [`Error::Full`] if counters, in narrower slots now, need more slots.
+    /// memory; [`Error::Full`] if counters, in narrower slots now, need more slots, or the last
+    /// quotients more spare slots (only in tiny or crafted filters).
     pub fn doubled(&self) -> Result<CountingFilter<H>, Error> {
         Merge::of([self]).doubled(1).build()
     }
