@@ -82,13 +82,14 @@ fn conform<S: Subject>(slots: u64, widths: u64, build: impl Fn(Geometry) -> S) {
     }
     println!("{slots} slots: {total}");
     assert_eq!(total.operations(), asked);
-    // From one slot to two and back there is always room, or nearly.
-    let missing = total
-        .missing()
-        .filter(|&kind| slots > 1 || kind != Kind::ResizeFull);
-    assert_eq!(missing.collect::<Vec<_>>(), [], "kinds left out");
+    // A share may have none of the rare ones.
     if divisor == 1 {
         assert_eq!(asked, widths * RUNS * OPERATIONS);
+        // From one slot to two and back there is always room, or nearly.
+        let missing = total
+            .missing()
+            .filter(|&kind| slots > 1 || kind != Kind::ResizeFull);
+        assert_eq!(missing.collect::<Vec<_>>(), [], "kinds left out");
     }
 }
 
