@@ -11,7 +11,7 @@
 //! ```
 //!
 //! All of it happens inside one call, so nothing is left over when it returns. Batches of
-//! any length are cut into pieces of a few dozen keys.
+//! any length are cut into pieces of a few hundred keys.
 //!
 //! ```
 //! use twiceshy::{Filter, Insert, QuotientFilter};

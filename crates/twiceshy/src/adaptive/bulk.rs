@@ -1,90 +1,20 @@
 //! Loading a filter from sorted fingerprints, and from sorted keys with counts and values.
 
-use super::core::Core;
+use super::fill::Fill;
 use super::keyed::is_same;
-use super::print::{Digits, Layout, Print, counter_digits};
+use super::print::Digits;
 use super::write::check_entry;
 use super::{AdaptiveFilter, edit};
 use crate::builder::{Buildable, Builder};
 use crate::bulk::{BulkLoad, IntoLoader, Loader, needs_seed};
 use crate::error::Error;
 use crate::hash::{Hashed, Seed, StreamHash};
-use crate::quotient::{Fingerprint, Geometry, Mark, Marks, Minirun, Slot, Writer};
-
-/// A [`Core`] that is being written in order.
-#[derive(Debug)]
-pub(crate) struct CoreWriter {
-    writer: Writer<Marks>,
-    pub(crate) geometry: Geometry,
-    pub(crate) layout: Layout,
-    live: u64,
-}
-
-impl CoreWriter {
-    /// A writer into a core, which it clears.
-    pub(crate) fn new(core: Core) -> Self {
-        CoreWriter {
-            writer: Writer::new(core.table),
-            geometry: core.geometry,
-            layout: core.layout,
-            live: 0,
-        }
-    }
-
-    /// All slots of the table.
-    pub(crate) fn slots(&self) -> u64 {
-        self.writer.slots()
-    }
-
-    /// Writes unextended fingerprints with a count of one and the value zero.
-    #[inline]
-    pub(crate) fn push_all(
-        &mut self,
-        fingerprints: impl Iterator<Item = Fingerprint>,
-    ) -> Result<(), Error> {
-        let value_bits = self.layout.value_bits;
-        let home = move |print: Fingerprint| (print.quotient, print.remainder << value_bits);
-        let before = self.writer.used();
-        let result = self.writer.push_all(fingerprints.map(home));
-        self.live += self.writer.used() - before;
-        result
-    }
-
-    /// Writes one fingerprint, which is not a ghost.
-    pub(crate) fn push(&mut self, fingerprint: Fingerprint, print: &Print) -> Result<(), Error> {
-        debug_assert!(!print.is_ghost());
-        let home = fingerprint.remainder << self.layout.value_bits | print.value;
-        self.writer.push(fingerprint.quotient, home, Mark::Home)?;
-        let marked = |value, runend| Slot {
-            value,
-            runend,
-            item: Mark::Continues,
-        };
-        for &digit in &print.extension {
-            self.writer.push_marked(marked(digit, false))?;
-        }
-        for digit in counter_digits(print.count, self.layout.width) {
-            self.writer.push_marked(marked(digit, true))?;
-        }
-        self.live += 1;
-        Ok(())
-    }
-
-    pub(crate) fn finish(self) -> Core {
-        Core {
-            table: self.writer.finish(),
-            geometry: self.geometry,
-            layout: self.layout,
-            live: self.live,
-            ghosts: 0,
-        }
-    }
-}
+use crate::quotient::{Fingerprint, Geometry, Minirun};
 
 /// A filter that is being loaded.
 #[derive(Debug)]
 pub struct AdaptiveLoader<H: StreamHash> {
-    writer: CoreWriter,
+    fill: Fill,
     /// The last fingerprint, where no two keys may share one.
     last: Option<Fingerprint>,
     keyed: H::Keyed,
@@ -100,7 +30,7 @@ impl<H: StreamHash> IntoLoader for AdaptiveFilter<H> {
 
     fn into_loader(self) -> AdaptiveLoader<H> {
         AdaptiveLoader {
-            writer: CoreWriter::new(self.core),
+            fill: Fill::new(self.core),
             last: None,
             keyed: self.keyed,
             seed: self.seed,
@@ -112,28 +42,28 @@ impl<H: StreamHash> Loader for AdaptiveLoader<H> {
     type Filter = AdaptiveFilter<H>;
 
     fn geometry(&self) -> Geometry {
-        self.writer.geometry
+        self.fill.geometry()
     }
 
     fn room(&self) -> Option<u64> {
-        Some(self.writer.slots())
+        Some(self.fill.slots())
     }
 
     #[inline]
     fn load(&mut self, fingerprints: impl Iterator<Item = Fingerprint>) -> Result<(), Error> {
-        if self.writer.layout.value_bits == 0 {
-            return self.writer.push_all(fingerprints);
+        if self.fill.layout().value_bits == 0 {
+            return self.fill.homes(fingerprints);
         }
         // Whose value would it be? As `insert`, this leaves it to those who have the keys.
         let mut twin = None;
         let last = &mut self.last;
-        let loaded = self.writer.push_all(fingerprints.take_while(|&print| {
+        let loaded = self.fill.homes(fingerprints.take_while(|&print| {
             twin = last.replace(print).filter(|&last| last == print);
             twin.is_none()
         }));
         match twin {
             Some(print) => Err(Error::NeedsKeys {
-                minirun: Minirun::from_id(self.writer.geometry.id_of(print)),
+                minirun: Minirun::from_id(self.fill.geometry().id_of(print)),
             }),
             None => loaded,
         }
@@ -141,7 +71,7 @@ impl<H: StreamHash> Loader for AdaptiveLoader<H> {
 
     fn finish(self) -> Result<AdaptiveFilter<H>, Error> {
         Ok(AdaptiveFilter {
-            core: self.writer.finish(),
+            core: self.fill.finish(),
             keyed: self.keyed,
             seed: self.seed,
         })
@@ -193,7 +123,8 @@ impl<H: StreamHash> Builder<AdaptiveFilter<H>> {
         let entries = entries.into_iter();
         let parts = self.parts(crate::bulk::exact_len(&entries))?;
         let mut loader = AdaptiveFilter::<H>::from_parts(parts)?.into_loader();
-        let writer = &mut loader.writer;
+        let fill = &mut loader.fill;
+        let geometry = fill.geometry();
 
         let mut minirun = Vec::new();
         let mut last_h0 = 0;
@@ -201,26 +132,26 @@ impl<H: StreamHash> Builder<AdaptiveFilter<H>> {
             if key.h0() < last_h0 {
                 return Err(Error::Unsorted { position });
             }
-            check_entry(writer.layout, count, value)?;
-            if writer.geometry.id(key.h0()) != writer.geometry.id(last_h0) {
-                write_minirun(writer, &minirun)?;
+            check_entry(fill.layout(), count, value)?;
+            if geometry.id(key.h0()) != geometry.id(last_h0) {
+                write_minirun(fill, &minirun)?;
                 minirun.clear();
             }
             last_h0 = key.h0();
             minirun.push((key, count, value));
         }
-        write_minirun(writer, &minirun)?;
+        write_minirun(fill, &minirun)?;
         loader.finish()
     }
 }
 
 /// Writes what inserting the keys of one minirun, one after the other, leaves in it.
-fn write_minirun(writer: &mut CoreWriter, entries: &[(Hashed<'_>, u64, u64)]) -> Result<(), Error> {
+fn write_minirun(fill: &mut Fill, entries: &[(Hashed<'_>, u64, u64)]) -> Result<(), Error> {
     let Some((first, _, _)) = entries.first() else {
         return Ok(());
     };
-    let fingerprint = writer.geometry.fingerprint(first.h0());
-    let layout = writer.layout;
+    let id = fill.geometry().id(first.h0());
+    let layout = fill.layout();
     let width = layout.width;
     let mut keys: Vec<Digits<'_>> = Vec::with_capacity(entries.len());
     let mut prints = Vec::new();
@@ -234,15 +165,5 @@ fn write_minirun(writer: &mut CoreWriter, entries: &[(Hashed<'_>, u64, u64)]) ->
         prints.sort_unstable();
         keys.push(key);
     }
-    prints
-        .iter()
-        .try_for_each(|print| writer.push(fingerprint, print))
-}
-
-#[cfg(test)]
-impl<H: StreamHash> AdaptiveFilter<H> {
-    /// The bytes of the table.
-    pub(crate) fn table_bytes(&self) -> &[u8] {
-        self.core.table.as_bytes()
-    }
+    prints.iter().try_for_each(|print| fill.print(id, print))
 }

@@ -1,12 +1,13 @@
 //! Filling a table with fingerprints in hash order.
 
 use super::core::Core;
-use super::print::{Layout, Print, counter_digits};
+use super::print::{Layout, Print};
 use crate::error::Error;
-use crate::quotient::{Geometry, Mark, Marks, Slot, Writer};
+use crate::quotient::{Fingerprint, Geometry, Mark, Marks, Writer};
 
 /// Writes fingerprints in the order of their miniruns, each minirun sorted, into an empty
-/// table.
+/// table: what bulk loads, merges and rebuilds of filters with marked slots end in.
+#[derive(Debug)]
 pub(crate) struct Fill {
     writer: Writer<Marks>,
     geometry: Geometry,
@@ -27,18 +28,32 @@ impl Fill {
         }
     }
 
+    pub(crate) fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
     pub(crate) fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// How many minirun ids there are.
-    pub(crate) fn ids(&self) -> u64 {
-        self.geometry.ids()
+    /// All slots of the table.
+    pub(crate) fn slots(&self) -> u64 {
+        self.writer.slots()
     }
 
-    /// The minirun id of a hash.
-    pub(crate) fn id(&self, h0: u64) -> u64 {
-        self.geometry.id(h0)
+    /// Appends live fingerprints without extension, counter or value: the same as
+    /// [`home`](Self::home) for each, and faster.
+    #[inline]
+    pub(crate) fn homes(
+        &mut self,
+        fingerprints: impl Iterator<Item = Fingerprint>,
+    ) -> Result<(), Error> {
+        let value_bits = self.layout.value_bits;
+        let home = move |print: Fingerprint| (print.quotient, print.remainder << value_bits);
+        let before = self.writer.used();
+        let result = self.writer.push_all(fingerprints.map(home));
+        self.live += self.writer.used() - before;
+        result
     }
 
     /// Appends a live fingerprint without extension or counter.
@@ -50,18 +65,6 @@ impl Fill {
         self.writer.push(fingerprint.quotient, slot, Mark::Home)
     }
 
-    /// [`home`](Self::home) for many without values, and faster.
-    #[inline]
-    pub(crate) fn homes(&mut self, ids: impl ExactSizeIterator<Item = u64>) -> Result<(), Error> {
-        let (geometry, layout) = (self.geometry, self.layout);
-        self.live += ids.len() as u64;
-        self.writer.push_all(ids.map(|id| {
-            let fingerprint = geometry.fingerprint_of(id);
-            let slot = fingerprint.remainder << layout.value_bits;
-            (fingerprint.quotient, slot)
-        }))
-    }
-
     /// Appends any fingerprint.
     pub(crate) fn print(&mut self, id: u64, print: &Print) -> Result<(), Error> {
         self.home(id, print.value)?;
@@ -69,16 +72,9 @@ impl Fill {
             self.live -= 1;
             self.ghosts += 1;
         }
-        let extension = print.extension.iter().map(|&digit| (digit, false));
-        let counter = counter_digits(print.count, self.layout.width).map(|digit| (digit, true));
-        for (value, runend) in extension.chain(counter) {
-            self.writer.push_marked(Slot {
-                value,
-                runend,
-                item: Mark::Continues,
-            })?;
-        }
-        Ok(())
+        print
+            .tail(self.layout.width)
+            .try_for_each(|slot| self.writer.push_marked(slot))
     }
 
     /// The filled table.

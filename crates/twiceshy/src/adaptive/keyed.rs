@@ -67,15 +67,8 @@ impl<H: StreamHash> AdaptiveFilter<H> {
             return Err(Error::mismatch("the query belongs to another minirun"));
         }
         if let [key] = keys {
-            if self.core.minirun_of(key.h0()) == minirun {
-                if let Some(result) = self.core.adapt_at_once(query, key) {
-                    return result;
-                }
-                if !self.is_same(key, query) {
-                    if let Some(result) = self.core.adapt_alone(query, key) {
-                        return result;
-                    }
-                }
+            if let Some(result) = self.adapt_one(query, minirun, key) {
+                return result;
             }
         }
         let keys = self.check_keys(minirun, keys)?;
@@ -92,6 +85,23 @@ impl<H: StreamHash> AdaptiveFilter<H> {
             self.core.replace(minirun, &contents, after)?;
         }
         Ok(report)
+    }
+
+    /// [`adapt`](Self::adapt) in place, where the minirun has one key and one fingerprint.
+    fn adapt_one(
+        &mut self,
+        query: &Hashed<'_>,
+        minirun: Minirun,
+        key: &Hashed<'_>,
+    ) -> Option<Result<Adapted, Error>> {
+        if self.core.minirun_of(key.h0()) != minirun {
+            return None;
+        }
+        let at_once = self.core.adapt_at_once(query, key);
+        if at_once.is_some() || self.is_same(key, query) {
+            return at_once;
+        }
+        self.core.adapt_alone(query, key)
     }
 
     /// Removes a member, given all keys of its minirun (the removed one among them).
@@ -186,13 +196,5 @@ pub(super) fn is_same(layout: Layout, a: &Hashed<'_>, b: &Hashed<'_>) -> bool {
             let width = layout.width;
             common_digits(&Digits { key: a, width }, &Digits { key: b, width }).is_err()
         }
-    }
-}
-
-/// Are these the same key? They have the same `h0`.
-pub(super) fn is_same_key(a: &Hashed<'_>, b: &Hashed<'_>) -> bool {
-    match (a.key(), b.key()) {
-        (Some(a), Some(b)) => a == b,
-        _ => a.common_bits(b, Hashed::MAX_WORDS) == 64 * u64::from(Hashed::MAX_WORDS),
     }
 }

@@ -13,7 +13,7 @@ use crate::mem::Memory;
 use crate::merge::{
     Collision, Contender, Ground, Homes, Merge, Resized, Resolver, Target, too_full,
 };
-use crate::quotient::Minirun;
+use crate::quotient::{Home, Minirun};
 
 impl<H: StreamHash> AdaptiveFilter<H> {
     /// All fingerprints of several filters of equal seed and equal `slots * 2^remainder_bits`,
@@ -150,12 +150,14 @@ struct Union<'f, M> {
 impl<M: Bytes> Union<'_, M> {
     fn run(&mut self) -> Result<(), Error> {
         let tables: Vec<_> = self.inputs.iter().map(|core| &core.table).collect();
-        let mut homes = Homes::new(&tables, self.fill.ids());
+        let mut homes = Homes::new(&tables, self.fill.geometry().ids());
         let value_bits = self.fill.layout().value_bits;
         let mut minirun: Vec<(usize, u64)> = Vec::new();
         loop {
             if value_bits == 0 {
-                self.fill.homes(homes.bare().iter().map(|home| home.id()))?;
+                let geometry = self.fill.geometry();
+                let place = |home: &Home| geometry.fingerprint_of(home.id());
+                self.fill.homes(homes.bare().iter().map(place))?;
             }
             let Some(home) = homes.next()? else {
                 return Ok(());

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::Adapted;
 use super::core::Core;
-use super::print::{Digits, Stream};
+use super::print::{Digits, Stream, extension_slot};
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
@@ -193,7 +193,7 @@ impl Operation for RemoveBeyond<'_> {
             remainder,
         } = geometry.fingerprint(self.h0);
         let run = table.odd_run::<I>(quotient);
-        let at = alone(table, &run, remainder)?;
+        let at = alone_and_bare(table, &run, remainder)?;
         table.close::<I>(&run, at);
         *live -= 1;
         Some(Removed::One)
@@ -217,13 +217,9 @@ impl<L: Sidecar> Operation for Extend<'_, L> {
         let Extend {
             core, h0, digit, ..
         } = self;
-        let mark = Slot {
-            value: digit,
-            runend: false,
-            item: Mark::Continues,
-        };
         let fingerprint = core.geometry.fingerprint(h0);
-        match core.table.extend_short::<I, L>(fingerprint, mark) {
+        let slot = extension_slot(digit);
+        match core.table.extend_short::<I, L>(fingerprint, slot) {
             Short::NotHere => core.extend_beyond(h0, digit),
             done => done,
         }
@@ -249,29 +245,29 @@ impl Operation for ExtendBeyond<'_> {
             remainder,
         } = geometry.fingerprint(self.h0);
         let run = table.odd_run::<I>(quotient);
-        let Some(at) = alone(table, &run, remainder) else {
+        let Some(at) = alone_and_bare(table, &run, remainder) else {
             return Short::NotHere;
         };
-        let mark = Slot {
-            value: self.digit,
-            runend: false,
-            item: Mark::Continues,
-        };
-        Short::Done(table.open_marked::<I>(&run, at + 1, mark))
+        Short::Done(table.open_marked::<I>(&run, at + 1, extension_slot(self.digit)))
     }
 }
 
-/// The slot of the one fingerprint of a minirun, if it has but one and that is not extended.
+/// The slots of the one fingerprint of a minirun, if it has but one.
 #[inline(always)]
-fn alone(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<u64> {
+fn alone(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<Range<u64>> {
+    let holds = |slot| slot < run.end && table.remainder(slot) == remainder;
     let at = table.lower_bound(run, remainder);
-    if at >= run.end || table.remainder(at) != remainder {
-        return None;
-    }
+    let end = table.end_of_print(at, run.end);
     // The run is sorted: the fingerprints of a minirun are neighbours.
-    let next = at + 1;
-    let is_alone = next >= run.end || table.remainder(next) != remainder;
-    (is_alone && table.end_of_print(at, run.end) == next).then_some(at)
+    (holds(at) && !holds(end)).then_some(at..end)
+}
+
+/// The home slot of the one fingerprint of a minirun, if it has but one and that is not
+/// extended.
+#[inline(always)]
+fn alone_and_bare(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<u64> {
+    let slots = alone(table, run, remainder)?;
+    (slots.end == slots.start + 1).then_some(slots.start)
 }
 
 /// Adapts a minirun that holds one fingerprint, without counter, of one key: by far the
@@ -290,28 +286,14 @@ impl Operation for AdaptAlone<'_, '_> {
     fn run<I: Isa>(self) -> Self::Output {
         let AdaptAlone { core, query, key } = self;
         let Core {
-            table,
-            geometry,
-            layout,
-            ..
+            table, geometry, ..
         } = core;
         let Fingerprint {
             quotient,
             remainder,
         } = geometry.fingerprint(query.key.h0());
         let run = table.run::<I>(quotient);
-        let stored = |table: &Table<Marks>, slot| table.slot(slot).value >> layout.value_bits;
-        let mut at = run.start;
-        while at < run.end && stored(table, at) < remainder {
-            at = table.end_of_print(at, run.end);
-        }
-        if at >= run.end || stored(table, at) != remainder {
-            return None;
-        }
-        let end = table.end_of_print(at, run.end);
-        if end < run.end && stored(table, end) == remainder {
-            return None;
-        }
+        let Range { start: at, end } = alone(table, &run, remainder)?;
         let mut k = 0;
         for slot in at + 1..end {
             let slot = table.slot(slot);
@@ -336,11 +318,7 @@ impl Operation for AdaptAlone<'_, '_> {
                 end: run.end + (place - end),
                 ..run
             };
-            let slot = Slot {
-                value: key.digit(k),
-                runend: false,
-                item: Mark::Continues,
-            };
+            let slot = extension_slot(key.digit(k));
             if let Err(error) = table.open_marked::<I>(&run, place, slot) {
                 return Some(Err(error));
             }

@@ -96,6 +96,16 @@ impl Print {
         1 + self.extension.len() + counter_digits(self.count, width).count()
     }
 
+    /// The marked slots behind its home slot.
+    pub(crate) fn tail(&self, width: u32) -> impl Iterator<Item = Slot<Mark>> + '_ {
+        let extension = self.extension.iter().map(|&digit| extension_slot(digit));
+        let counter = counter_digits(self.count, width).map(|digit| Slot {
+            runend: true,
+            ..extension_slot(digit)
+        });
+        extension.chain(counter)
+    }
+
     /// Appends its slots.
     pub(crate) fn write(&self, layout: Layout, remainder: u64, slots: &mut Vec<Slot<Mark>>) {
         slots.push(Slot {
@@ -103,13 +113,7 @@ impl Print {
             runend: false,
             item: Mark::Home,
         });
-        let marked = |value, runend| Slot {
-            value,
-            runend,
-            item: Mark::Continues,
-        };
-        slots.extend(self.extension.iter().map(|&digit| marked(digit, false)));
-        slots.extend(counter_digits(self.count, layout.width).map(|digit| marked(digit, true)));
+        slots.extend(self.tail(layout.width));
     }
 
     /// The fingerprint of a home slot and the marked `tail` behind it.
@@ -185,6 +189,15 @@ pub(crate) struct Layout {
     pub(crate) width: u32,
     /// The low bits of a home slot that hold the value.
     pub(crate) value_bits: u32,
+}
+
+/// The slot of an extension's digit. A counter's has the runend bit.
+pub(crate) fn extension_slot(digit: u64) -> Slot<Mark> {
+    Slot {
+        value: digit,
+        runend: false,
+        item: Mark::Continues,
+    }
 }
 
 /// In how many digits two keys agree from the first on.

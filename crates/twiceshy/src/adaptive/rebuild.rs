@@ -52,7 +52,7 @@ use super::AdaptiveFilter;
 use super::core::Core;
 use super::edit::must_part;
 use super::fill::Fill;
-use super::keyed::is_same_key;
+use super::keyed::is_same;
 use super::pairing::pair_some;
 use super::print::{Digits, Print, Stream};
 use super::recut::recut;
@@ -230,7 +230,7 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
         if self.same_seed {
             self.old.geometry.id(h0)
         } else {
-            self.fill.id(h0)
+            self.fill.geometry().id(h0)
         }
     }
 
@@ -248,7 +248,8 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
         }
         *last = key.h0();
         let equals = stretch.iter().rev().take_while(|other| other.h0() == *last);
-        if !equals.into_iter().any(|other| is_same_key(other, &key)) {
+        let layout = self.fill.layout();
+        if !equals.into_iter().any(|other| is_same(layout, other, &key)) {
             stretch.push(key);
         }
         Ok(())
@@ -342,7 +343,7 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
 
     /// Adds a member to its new minirun.
     fn admit(&mut self, key: Hashed<'k>, carried: Carried) -> Result<(), Error> {
-        self.enter(self.fill.id(key.h0()))?;
+        self.enter(self.fill.geometry().id(key.h0()))?;
         self.report.members += 1;
         self.report.extended += u64::from(carried.bits > 0);
         self.minirun.members.push((key, carried));

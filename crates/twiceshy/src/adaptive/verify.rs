@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::core::Core;
 use super::print::{Counter, max_digits};
 use crate::bits::Bytes;
-use crate::quotient::{Mark, Order, Tailed, Verify, Violation};
+use crate::quotient::{Order, Tailed, Verify, Violation};
 
 /// What the marked slots of a fingerprint say.
 pub(crate) struct Tail {
@@ -60,7 +60,7 @@ impl<M: Bytes> Core<M> {
         };
         let after_before = tailed.first || in_order(self.home_before(home)..home, home..end);
         // A successor with a tail of its own looks back when its turn comes.
-        let alone = end + 1 >= self.table.slots() || !self.is_marked(end + 1);
+        let alone = !self.table.is_marked(end + 1);
         let looks = !tailed.last && end < self.table.slots() && alone;
         let before_after = !looks || in_order(home..end, end..end + 1);
         if after_before && before_after {
@@ -70,14 +70,10 @@ impl<M: Bytes> Core<M> {
         }
     }
 
-    fn is_marked(&self, slot: u64) -> bool {
-        self.table.slot(slot).item == Mark::Continues
-    }
-
     /// The home slot of the fingerprint that ends before the home slot `home`.
     fn home_before(&self, home: u64) -> u64 {
         let mut slot = home.saturating_sub(1);
-        while slot > 0 && self.is_marked(slot) {
+        while slot > 0 && self.table.is_marked(slot) {
             slot -= 1;
         }
         slot

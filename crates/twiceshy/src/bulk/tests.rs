@@ -79,7 +79,7 @@ macro_rules! load_as_inserted {
         for filter in loaded {
             match (&inserted, filter) {
                 (Ok(()), Ok(filter)) => {
-                    assert_eq!(filter.table_bytes(), one_by_one.table_bytes());
+                    assert_eq!(filter.as_bytes(), one_by_one.as_bytes());
                     assert_eq!(filter.len(), one_by_one.len());
                     assert_eq!(filter.check_invariants(), Ok(()));
                 }
@@ -156,7 +156,7 @@ fn many_buckets_are_sorted_and_written_in_order() {
                 let loaded = builder().threads(threads).build_from_hashes(hashes.clone());
                 match (&expected, loaded) {
                     (Ok(expected), Ok(loaded)) => {
-                        assert_eq!(loaded.table_bytes(), expected.table_bytes());
+                        assert_eq!(loaded.as_bytes(), expected.as_bytes());
                         assert_eq!(loaded.check_invariants(), Ok(()));
                     }
                     (Err(expected), Err(error)) => assert_eq!(*expected, error),
@@ -178,16 +178,16 @@ fn keys_are_hashed_by_every_thread_alike() {
     for key in &keys {
         one_by_one.insert(key).unwrap();
     }
-    let expected = one_by_one.table_bytes();
+    let expected = one_by_one.as_bytes();
     let mut in_order: Vec<&String> = keys.iter().collect();
     in_order.sort_by_cached_key(|key| one_by_one.hash(*key).h0());
     let filter = builder().build_from_sorted(in_order).unwrap();
-    assert_eq!(filter.table_bytes(), expected);
+    assert_eq!(filter.as_bytes(), expected);
     for threads in 0..=5 {
         let builder = || builder().threads(threads);
-        assert_eq!(builder().build_from(&keys).unwrap().table_bytes(), expected);
+        assert_eq!(builder().build_from(&keys).unwrap().as_bytes(), expected);
         let filter = builder().build_from_slice(&keys).unwrap();
-        assert_eq!(filter.table_bytes(), expected);
+        assert_eq!(filter.as_bytes(), expected);
         assert_eq!(filter.len(), 150_000);
     }
     // Without a capacity, the number of keys is one.
@@ -195,7 +195,7 @@ fn keys_are_hashed_by_every_thread_alike() {
         .seed(seed)
         .build_from(&keys)
         .unwrap();
-    assert_eq!(filter.table_bytes(), expected);
+    assert_eq!(filter.as_bytes(), expected);
 }
 
 /// Keys with counts and values, against `insert_with` for each, in the same order.
@@ -268,7 +268,7 @@ fn entries_load_as_insert_with_inserts() {
         let loaded = builder().build_from_sorted_entries(entries);
         match (inserted, loaded) {
             (Ok(()), Ok(loaded)) => {
-                assert_eq!(loaded.table_bytes(), filter.table_bytes(), "case {case}");
+                assert_eq!(loaded.as_bytes(), filter.as_bytes(), "case {case}");
                 assert_eq!(loaded.len(), filter.len());
                 assert_eq!(loaded.check_invariants(), Ok(()));
             }
@@ -300,7 +300,7 @@ fn counts_load_as_insert_count_inserts() {
                 .unwrap();
         }
         let loaded = builder().build_from_sorted_counts(counts).unwrap();
-        assert_eq!(loaded.table_bytes(), filter.table_bytes());
+        assert_eq!(loaded.as_bytes(), filter.as_bytes());
         assert_eq!(loaded.total(), filter.total());
         assert_eq!(loaded.check_invariants(), Ok(()));
     }

@@ -1,7 +1,7 @@
 //! Loading a filter from sorted fingerprints, equal ones counted.
 
 use super::CountingFilter;
-use crate::adaptive::bulk::CoreWriter;
+use crate::adaptive::fill::Fill;
 use crate::adaptive::print::Print;
 use crate::builder::{Buildable, Builder};
 use crate::bulk::{BulkLoad, IntoLoader, Loader, exact_len, needs_seed};
@@ -12,7 +12,7 @@ use crate::quotient::{Fingerprint, Geometry};
 /// A filter that is being loaded.
 #[derive(Debug)]
 pub struct CountingLoader<H: StreamHash> {
-    writer: CoreWriter,
+    fill: Fill,
     /// The last fingerprint and how often it came: not written before another one comes.
     pending: Option<(Fingerprint, u64)>,
     total: u128,
@@ -37,7 +37,10 @@ impl<H: StreamHash> CountingLoader<H> {
 
     fn write_pending(&mut self) -> Result<(), Error> {
         match self.pending.take() {
-            Some((fingerprint, count)) => self.writer.push(fingerprint, &Print::new(count, 0)),
+            Some((fingerprint, count)) => {
+                let id = self.fill.geometry().id_of(fingerprint);
+                self.fill.print(id, &Print::new(count, 0))
+            }
             None => Ok(()),
         }
     }
@@ -52,7 +55,7 @@ impl<H: StreamHash> IntoLoader for CountingFilter<H> {
 
     fn into_loader(self) -> CountingLoader<H> {
         CountingLoader {
-            writer: CoreWriter::new(self.core),
+            fill: Fill::new(self.core),
             pending: None,
             total: 0,
             keyed: self.keyed,
@@ -65,7 +68,7 @@ impl<H: StreamHash> Loader for CountingLoader<H> {
     type Filter = CountingFilter<H>;
 
     fn geometry(&self) -> Geometry {
-        self.writer.geometry
+        self.fill.geometry()
     }
 
     fn room(&self) -> Option<u64> {
@@ -79,7 +82,7 @@ impl<H: StreamHash> Loader for CountingLoader<H> {
     fn finish(mut self) -> Result<CountingFilter<H>, Error> {
         self.write_pending()?;
         Ok(CountingFilter {
-            core: self.writer.finish(),
+            core: self.fill.finish(),
             total: self.total,
             keyed: self.keyed,
             seed: self.seed,
@@ -130,13 +133,5 @@ impl<H: StreamHash> Builder<CountingFilter<H>> {
             }
         }
         loader.finish()
-    }
-}
-
-#[cfg(test)]
-impl<H: StreamHash> CountingFilter<H> {
-    /// The bytes of the table.
-    pub(crate) fn table_bytes(&self) -> &[u8] {
-        self.core.table.as_bytes()
     }
 }

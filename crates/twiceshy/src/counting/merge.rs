@@ -120,11 +120,11 @@ impl<'f, H: StreamHash, M: Bytes> Merge<'f, CountingFilter<H, M>> {
         let mut total = 0_u128;
         let mut contenders = Vec::new();
         loop {
-            for home in homes.bare() {
-                fill.home(home.id(), 0)
-                    .map_err(|error| too_full(error, used))?;
-                total += 1;
-            }
+            let bare = homes.bare();
+            total += bare.len() as u128;
+            let geometry = fill.geometry();
+            fill.homes(bare.iter().map(|home| geometry.fingerprint_of(home.id())))
+                .map_err(|error| too_full(error, used))?;
             let Some(home) = homes.next()? else {
                 break;
             };

@@ -67,9 +67,9 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
                 ));
             }
             last = h0;
-            if fill.id(h0) != id {
+            if fill.geometry().id(h0) != id {
                 flush(&mut fill, id, count)?;
-                id = fill.id(h0);
+                id = fill.geometry().id(h0);
                 count = 0;
                 olds.clear();
             }

@@ -60,11 +60,3 @@ impl<H: StreamHash> Loader for PlainLoader<H> {
         })
     }
 }
-
-#[cfg(test)]
-impl<H: StreamHash> QuotientFilter<H> {
-    /// The bytes of the table.
-    pub(crate) fn table_bytes(&self) -> &[u8] {
-        self.core.table.as_bytes()
-    }
-}

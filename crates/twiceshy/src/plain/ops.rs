@@ -80,7 +80,8 @@ impl<M: Bytes> Operation for ContainsBeyond<'_, M> {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
-        table.run_holds(&table.odd_run::<I>(quotient), remainder)
+        let run = table.odd_run::<I>(quotient);
+        table.probe_run::<I>(&run, remainder) == Glance::Clear(true)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Many lookups at once: first all cache lines, then all looks.
+//! Many lookups at once: the cache lines of some are asked for while others are looked at.
 
 use super::block::Header;
 use super::sidecar::Sidecar;

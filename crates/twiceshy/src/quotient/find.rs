@@ -98,23 +98,40 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     pub(crate) fn odd_run<I: Isa>(&self, quotient: u64) -> Run {
         let (block, i) = split(quotient);
         let header = self.header(block);
-        match self.run_near::<I>(block, &header, i) {
-            Some(run) => run,
-            None => self.run_beyond::<I>(quotient, header.occupieds >> i & 1 == 1),
+        let occupied = header.occupieds >> i & 1 == 1;
+        let (start, home_end) = match self.bounds_near::<I>(block, &header, i) {
+            Some(bounds) => bounds,
+            None => {
+                let start = self.end_of_runs_below::<I>(quotient).max(quotient);
+                (start, self.select_from::<I>(start, 0) + 1)
+            }
+        };
+        // A quotient without a run has the empty range where it would start.
+        let (home_end, end) = match occupied {
+            true => (home_end, self.skip_marked(home_end)),
+            false => (start, start),
+        };
+        Run {
+            quotient,
+            occupied,
+            start,
+            home_end,
+            end,
         }
     }
 
-    /// The run of quotient `i` of `block` if it ends there or in the next block, which is
-    /// nearly always so.
+    /// Where the run of quotient `i` of `block` starts, and one past its runend (arbitrary
+    /// without a run), if all of that is there or in the next block, which is nearly always
+    /// so.
     #[inline(always)]
-    fn run_near<I: Isa>(&self, block: u64, header: &Header, i: u32) -> Option<Run> {
+    fn bounds_near<I: Isa>(&self, block: u64, header: &Header, i: u32) -> Option<(u64, u64)> {
         if header.offset > 63 || block + 1 >= self.blocks() {
             return None;
         }
         let own_ends = header.own_ends();
         let here = own_ends.count_ones();
         let base = block * 64;
-        // One past the last slot of the run that has `rank` runs of this block before it.
+        // One past the runend of the run that has `rank` runs of this block before it.
         let end_of = |rank: u32| {
             let (bit, base) = if rank < here {
                 (I::select_bit(own_ends, rank), base)
@@ -124,49 +141,20 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             };
             (bit != 0).then(|| base + u64::from(64 - bit.leading_zeros()))
         };
-        let occupied = header.occupieds >> i & 1 == 1;
-        let before = rank_through(header.occupieds, i) - u32::from(occupied);
-        let start = match before.checked_sub(1) {
+        let through = rank_through(header.occupieds, i);
+        let occupied = header.occupieds >> i & 1;
+        let before = through - occupied as u32;
+        let end_before = match before.checked_sub(1) {
             Some(last) => self.skip_marked(end_of(last)?),
             None => base + u64::from(header.offset),
         };
-        let quotient = base + u64::from(i);
-        let start = start.max(quotient);
-        let home_end = if occupied { end_of(before)? } else { start };
-        Some(Run {
-            quotient,
-            occupied,
-            start,
-            home_end,
-            end: if occupied {
-                self.skip_marked(home_end)
-            } else {
-                start
-            },
-        })
-    }
-
-    /// The run of a quotient, wherever it is.
-    #[inline(always)]
-    fn run_beyond<I: Isa>(&self, quotient: u64, occupied: bool) -> Run {
-        let start = self.end_of_runs_below::<I>(quotient).max(quotient);
-        let home_end = if occupied {
-            self.select_from::<I>(start, 0) + 1
+        let start = end_before.max(base + u64::from(i));
+        let home_end = if occupied == 1 {
+            end_of(before)?
         } else {
             start
         };
-        let end = if occupied {
-            self.skip_marked(home_end)
-        } else {
-            start
-        };
-        Run {
-            quotient,
-            occupied,
-            start,
-            home_end,
-            end,
-        }
+        Some((start, home_end))
     }
 
     /// One past the last slot of all runs of quotients below `quotient`, or the start of
@@ -382,25 +370,9 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// Does a slot continue the fingerprint before it? Not where there is none.
     #[inline(always)]
-    fn is_marked(&self, slot: u64) -> bool {
+    pub(crate) fn is_marked(&self, slot: u64) -> bool {
         let (block, i) = split(slot);
         block < self.blocks() && self.header(block).marked >> i & 1 == 1
-    }
-
-    /// Does `run` hold `remainder`? The run has no marked slots.
-    #[inline(always)]
-    pub(crate) fn run_holds(&self, run: &Run, remainder: u64) -> bool {
-        let pattern = self.packed().repeat_compared(remainder);
-        let mut at = run.start;
-        let mut equal = 0;
-        while at < run.end {
-            let (block, i) = split(at);
-            let count = u64::from(self.packed().per_window().min(64 - i)).min(run.end - at);
-            let window = self.block(block).window(i);
-            equal |= self.packed().equal(window, pattern, count as u32);
-            at += count;
-        }
-        equal != 0
     }
 
     /// The first slot of `run` behind all fingerprints with remainders below `remainder`,
@@ -408,7 +380,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     pub(crate) fn lower_bound(&self, run: &Run, remainder: u64) -> u64 {
         let mut at = run.start;
-        while at < run.end && self.slot(at).value >> self.ignored_bits() < remainder {
+        while at < run.end && self.remainder(at) < remainder {
             at = self.end_of_print(at, run.end);
         }
         at

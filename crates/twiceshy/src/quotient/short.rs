@@ -9,7 +9,7 @@ use super::Fingerprint;
 use super::block::{self, Header, Slot};
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::{Bytes, Isa};
+use crate::bits::{Bytes, Isa, RawBlockMut};
 use crate::error::Error;
 use crate::traits::Removed;
 
@@ -25,6 +25,39 @@ pub(crate) enum Short<T> {
 }
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
+    /// The home block of quotient `i` and its header. What has to move may lie behind it, so
+    /// those lines are asked for as well.
+    #[inline(always)]
+    fn open_block<L: Sidecar>(&mut self, home: u64, i: u32) -> (RawBlockMut<'_>, Header) {
+        let block = self.block_mut(home);
+        block.as_ref().prefetch_slot(i);
+        block.as_ref().prefetch_next();
+        let header = Header::read::<L>(&block.as_ref());
+        (block, header)
+    }
+
+    /// Opens a slot in a block that is full from there on, so that its last slot goes to the
+    /// blocks behind it.
+    #[inline(always)]
+    fn shift_out<I: Isa, L: Sidecar>(
+        &mut self,
+        home: u64,
+        at: u32,
+        slot: Slot<L::Item>,
+    ) -> Result<(), Error>
+    where
+        L::Item: Into<S::Item>,
+    {
+        // Find room before anything changes.
+        let empty = self.first_empty::<I>((home + 1) * 64);
+        if empty >= self.slots {
+            return Err(self.full());
+        }
+        let carry = block::shift_up::<I, L>(&mut self.block_mut(home), at, 63, slot);
+        self.shift_up_from::<I>(home + 1, empty, carry.convert());
+        Ok(())
+    }
+
     /// Adds an unmarked slot with `value` to the run of `quotient`, behind all that are not
     /// above it.
     #[inline(always)]
@@ -38,11 +71,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         L::Item: Into<S::Item>,
     {
         let (home, i) = split(quotient);
-        let mut block = self.block_mut(home);
+        let (mut block, header) = self.open_block::<L>(home, i);
         let packed = block.packed();
-        block.as_ref().prefetch_slot(i);
-        block.as_ref().prefetch_next();
-        let header = Header::read::<L>(&block.as_ref());
         let Some(run) = header.run::<I, L>(i) else {
             return Short::NotHere;
         };
@@ -83,13 +113,9 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
                 let _empty = block::shift_up::<I, L>(&mut block, at, empty, slot);
             }
             None => {
-                // Find room before anything changes.
-                let empty = self.first_empty::<I>((home + 1) * 64);
-                if empty >= self.slots {
-                    return Short::Done(Err(self.full()));
+                if let Err(error) = self.shift_out::<I, L>(home, at, slot) {
+                    return Short::Done(Err(error));
                 }
-                let carry = block::shift_up::<I, L>(&mut self.block_mut(home), at, 63, slot);
-                self.shift_up_from::<I>(home + 1, empty, carry.convert());
                 block = self.block_mut(home);
             }
         }
@@ -111,11 +137,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     ) -> Short<Result<(), Error>> {
         debug_assert!(S::is_mark(mark.item));
         let (home, i) = split(fingerprint.quotient);
-        let mut block = self.block_mut(home);
+        let (mut block, header) = self.open_block::<L>(home, i);
         let packed = block.packed();
-        block.as_ref().prefetch_slot(i);
-        block.as_ref().prefetch_next();
-        let header = Header::read::<L>(&block.as_ref());
         let Some(run) = header.run::<I, L>(i) else {
             return Short::NotHere;
         };
@@ -131,14 +154,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let at = run.start + packed.index_of(equal) + 1;
         if let Some(empty) = header.first_settled::<I, L, true>(run.end) {
             let _empty = block::shift_up::<I, S>(&mut block, at, empty, mark);
-        } else {
-            // Find room before anything changes.
-            let empty = self.first_empty::<I>((home + 1) * 64);
-            if empty >= self.slots {
-                return Short::Done(Err(self.full()));
-            }
-            let carry = block::shift_up::<I, S>(&mut self.block_mut(home), at, 63, mark);
-            self.shift_up_from::<I>(home + 1, empty, carry);
+        } else if let Err(error) = self.shift_out::<I, S>(home, at, mark) {
+            return Short::Done(Err(error));
         }
         self.used += 1;
         Short::Done(Ok(()))
@@ -155,11 +172,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         S::Item: Into<L::Item>,
     {
         let (home, i) = split(fingerprint.quotient);
-        let mut block = self.block_mut(home);
+        let (mut block, header) = self.open_block::<L>(home, i);
         let packed = block.packed();
-        block.as_ref().prefetch_slot(i);
-        block.as_ref().prefetch_next();
-        let header = Header::read::<L>(&block.as_ref());
         let Some(run) = header.run::<I, L>(i) else {
             return Short::NotHere;
         };

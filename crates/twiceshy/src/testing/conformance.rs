@@ -25,6 +25,7 @@ use super::hashes::{Hashes, Shape, hash_of};
 use super::oracle::Oracle;
 use super::report::{Kind, Report};
 use super::source::{Exhausted, Source, weigh};
+use super::stop::{Stop, expect, fail};
 use super::subject::{Exactness, Subject};
 use crate::error::Error;
 use crate::hash::Hashed;
@@ -84,30 +85,6 @@ fn play<S: Subject>(
     match game.compare() {
         Err(Stop::Failed(what)) => Err(format!("at the end, after {}: {what}", game.last)),
         _ => Ok(report),
-    }
-}
-
-/// Why a step did not come to its end.
-enum Stop {
-    Exhausted,
-    Failed(String),
-}
-
-impl From<Exhausted> for Stop {
-    fn from(_: Exhausted) -> Self {
-        Stop::Exhausted
-    }
-}
-
-fn fail<T>(what: impl Into<String>) -> Result<T, Stop> {
-    Err(Stop::Failed(what.into()))
-}
-
-fn expect<T: PartialEq + fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), Stop> {
-    if found == expected {
-        Ok(())
-    } else {
-        fail(format!("{what} is {found:?}, not {expected:?}"))
     }
 }
 

@@ -51,98 +51,86 @@ pub fn judge(bytes: &[u8]) -> Verdict {
     }
 }
 
-fn refuse_all<H: StreamHash>(bytes: &[u8]) {
-    assert!(View::<QuotientFilter<H>>::new_unverified(bytes).is_err());
-    assert!(QuotientFilter::<H>::from_bytes(bytes).is_err());
-    assert!(QuotientFilter::<H>::read_from(bytes).is_err());
-    assert!(View::<CountingFilter<H>>::new_unverified(bytes).is_err());
-    assert!(CountingFilter::<H>::from_bytes(bytes).is_err());
-    assert!(CountingFilter::<H>::read_from(bytes).is_err());
-    assert!(View::<AdaptiveFilter<H>>::new_unverified(bytes).is_err());
-    assert!(AdaptiveFilter::<H>::from_bytes(bytes).is_err());
-    assert!(AdaptiveFilter::<H>::read_from(bytes).is_err());
+/// Every way to load a type of filter refuses the bytes.
+macro_rules! refuse {
+    ($filter:ty, $bytes:expr) => {
+        assert!(View::<$filter>::new_unverified($bytes).is_err());
+        assert!(<$filter>::from_bytes($bytes).is_err());
+        assert!(<$filter>::read_from($bytes).is_err());
+    };
 }
 
-fn judge_kind<H: StreamHash>(bytes: &[u8], kind: FilterKind) -> Verdict {
-    match kind {
-        FilterKind::Plain => judge_plain::<H>(bytes),
-        FilterKind::Counting => judge_counting::<H>(bytes),
-        FilterKind::Adaptive => judge_adaptive::<H>(bytes),
-    }
+fn refuse_all<H: StreamHash>(bytes: &[u8]) {
+    refuse!(QuotientFilter<H>, bytes);
+    refuse!(CountingFilter<H>, bytes);
+    refuse!(AdaptiveFilter<H>, bytes);
+}
+
+/// Loads the bytes as one type of filter in every way. `ask` puts the questions that only
+/// this type understands to an unverified view.
+macro_rules! judge_as {
+    ($filter:ty, $bytes:expr, $ask:expr) => {{
+        let Ok(view) = View::<$filter>::new_unverified($bytes) else {
+            refuse!($filter, $bytes);
+            return Verdict::NoFile;
+        };
+        for key in KEYS {
+            assert_eq!(view.contains_hashed(&view.hash(&key)), view.contains(&key));
+        }
+        $ask(&view);
+        assert!(view.stats().longest_cluster <= view.stats().bytes * 8);
+        let _ = format!("{view:?}");
+        let holds = view.check_invariants().is_ok();
+        let verified = View::<$filter>::new($bytes).map(|view| view.to_bytes());
+        agree($bytes, holds, verified);
+        let owned = <$filter>::from_bytes($bytes).map(|filter| filter.to_bytes());
+        agree($bytes, holds, owned);
+        let read = <$filter>::read_from($bytes).map(|filter| filter.to_bytes());
+        agree($bytes, holds, read)
+    }};
 }
 
 /// The keys that filters are asked for: enough to reach every slot of a small one.
 const KEYS: std::ops::Range<u64> = 0..300;
 
-fn judge_plain<H: StreamHash>(bytes: &[u8]) -> Verdict {
-    let Ok(view) = View::<QuotientFilter<H>>::new_unverified(bytes) else {
-        refuse_all::<H>(bytes);
-        return Verdict::NoFile;
-    };
-    let slots = view.stats().bytes * 8;
-    for key in KEYS {
-        let answer = view.contains(&key);
-        assert_eq!(view.contains_hashed(&view.hash(&key)), answer);
+fn judge_kind<H: StreamHash>(bytes: &[u8], kind: FilterKind) -> Verdict {
+    match kind {
+        FilterKind::Plain => {
+            judge_as!(QuotientFilter<H>, bytes, |view: &View<
+                '_,
+                QuotientFilter<H>,
+            >| {
+                assert!(view.iter().count() as u64 <= view.stats().bytes * 8);
+                let _ = view.load();
+            })
+        }
+        FilterKind::Counting => {
+            judge_as!(CountingFilter<H>, bytes, |view: &View<
+                '_,
+                CountingFilter<H>,
+            >| {
+                for key in KEYS {
+                    assert_eq!(view.count_hashed(&view.hash(&key)), view.count(&key));
+                }
+                assert!(view.iter().count() as u64 <= view.stats().bytes * 8);
+                let _ = (view.total(), view.distinct());
+            })
+        }
+        FilterKind::Adaptive => {
+            judge_as!(AdaptiveFilter<H>, bytes, |view: &View<
+                '_,
+                AdaptiveFilter<H>,
+            >| {
+                for key in KEYS {
+                    let (answer, hashed) = (view.contains(&key), view.hash(&key));
+                    assert_eq!(view.lookup(&key).is_some(), answer);
+                    assert_eq!(view.lookup_hashed(&hashed).is_some(), answer);
+                    let _ = (view.entry(&key), view.entry_hashed(&hashed));
+                }
+                let _ = (view.ghosts(), view.load());
+            })
+        }
     }
-    assert!(view.iter().count() as u64 <= slots);
-    assert!(view.stats().longest_cluster <= slots);
-    let _ = (view.load(), format!("{view:?}"));
-    let holds = view.check_invariants().is_ok();
-    let owned = QuotientFilter::<H>::from_bytes(bytes);
-    let read = QuotientFilter::<H>::read_from(bytes);
-    let verified = View::<QuotientFilter<H>>::new(bytes).map(|view| view.to_bytes());
-    agree(bytes, holds, verified);
-    agree(bytes, holds, owned.map(|filter| filter.to_bytes()));
-    agree(bytes, holds, read.map(|filter| filter.to_bytes()))
-}
-
-fn judge_counting<H: StreamHash>(bytes: &[u8]) -> Verdict {
-    let Ok(view) = View::<CountingFilter<H>>::new_unverified(bytes) else {
-        refuse_all::<H>(bytes);
-        return Verdict::NoFile;
-    };
-    let slots = view.stats().bytes * 8;
-    for key in KEYS {
-        let answer = view.contains(&key);
-        assert_eq!(view.contains_hashed(&view.hash(&key)), answer);
-        let count = view.count(&key);
-        assert_eq!(view.count_hashed(&view.hash(&key)), count);
-    }
-    assert!(view.iter().count() as u64 <= slots);
-    assert!(view.stats().longest_cluster <= slots);
-    let _ = (view.total(), view.distinct(), format!("{view:?}"));
-    let holds = view.check_invariants().is_ok();
-    let owned = CountingFilter::<H>::from_bytes(bytes);
-    let read = CountingFilter::<H>::read_from(bytes);
-    let verified = View::<CountingFilter<H>>::new(bytes).map(|view| view.to_bytes());
-    agree(bytes, holds, verified);
-    agree(bytes, holds, owned.map(|filter| filter.to_bytes()));
-    agree(bytes, holds, read.map(|filter| filter.to_bytes()))
-}
-
-fn judge_adaptive<H: StreamHash>(bytes: &[u8]) -> Verdict {
-    let Ok(view) = View::<AdaptiveFilter<H>>::new_unverified(bytes) else {
-        refuse_all::<H>(bytes);
-        return Verdict::NoFile;
-    };
-    let slots = view.stats().bytes * 8;
-    for key in KEYS {
-        let answer = view.contains(&key);
-        let hashed = view.hash(&key);
-        assert_eq!(view.contains_hashed(&hashed), answer);
-        assert_eq!(view.lookup(&key).is_some(), answer);
-        assert_eq!(view.lookup_hashed(&hashed).is_some(), answer);
-        let _ = (view.entry(&key), view.entry_hashed(&hashed));
-    }
-    assert!(view.stats().longest_cluster <= slots);
-    let _ = (view.ghosts(), view.load(), format!("{view:?}"));
-    let holds = view.check_invariants().is_ok();
-    let owned = AdaptiveFilter::<H>::from_bytes(bytes);
-    let read = AdaptiveFilter::<H>::read_from(bytes);
-    let verified = View::<AdaptiveFilter<H>>::new(bytes).map(|view| view.to_bytes());
-    agree(bytes, holds, verified);
-    agree(bytes, holds, owned.map(|filter| filter.to_bytes()));
-    agree(bytes, holds, read.map(|filter| filter.to_bytes()))
 }
 
 /// Does a verified loader accept what the invariants accept, and nothing else?

@@ -100,6 +100,7 @@ pub mod hashes;
 pub mod oracle;
 mod report;
 pub mod source;
+mod stop;
 mod subject;
 mod subjects;
 

@@ -12,6 +12,7 @@ use crate::adaptive::AdaptiveFilter;
 use crate::hash::Hashed;
 use crate::quotient::Minirun;
 use crate::testing::source::{Exhausted, Source};
+use crate::testing::stop::{Stop, expect, fail};
 
 /// Plays `operations` operations on a filter of these measures, or as many as the source
 /// has choices for.
@@ -45,34 +46,6 @@ pub fn run(setting: Setting, source: &mut Source<'_>, operations: u64) -> Result
     match game.compare() {
         Err(Stop::Failed(what)) => Err(format!("{setting:?}: at the end: {what}")),
         _ => Ok(deeds),
-    }
-}
-
-/// Why a step did not come to its end.
-pub(super) enum Stop {
-    Exhausted,
-    Failed(String),
-}
-
-impl From<Exhausted> for Stop {
-    fn from(_: Exhausted) -> Self {
-        Stop::Exhausted
-    }
-}
-
-pub(super) fn fail<T>(what: impl Into<String>) -> Result<T, Stop> {
-    Err(Stop::Failed(what.into()))
-}
-
-pub(super) fn expect<T: PartialEq + fmt::Debug>(
-    what: &str,
-    found: T,
-    expected: T,
-) -> Result<(), Stop> {
-    if found == expected {
-        Ok(())
-    } else {
-        fail(format!("{what} is {found:?}, not {expected:?}"))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::deeds::Deed;
-use super::game::{Effect, Game, Step, Stop, expect, fail};
+use super::game::{Effect, Game, Step};
 use super::model::Refusal;
 use super::universe::ChosenKey;
 use crate::adaptive::{Insertion, Leave};
@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::hash::Hashed;
 use crate::quotient::Minirun;
 use crate::testing::source::Source;
+use crate::testing::stop::{Stop, expect, fail};
 use crate::traits::Removed;
 
 impl Game {

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 use super::Setting;
 use super::deeds::Deed;
-use super::game::{Effect, Game, Step, Stop, expect, fail};
+use super::game::{Effect, Game, Step};
 use super::model::{Model, Refusal};
 use super::moves::digits;
 use super::universe::Chosen;
@@ -24,6 +24,7 @@ use crate::hash::{Hashed, Seed, mix};
 use crate::merge::Merge;
 use crate::quotient::{Geometry, Minirun};
 use crate::testing::source::Source;
+use crate::testing::stop::{Stop, expect, fail};
 use crate::traits::{Filter, Insert};
 
 /// Moves in the filter that is merged with the game's.

@@ -13,13 +13,14 @@
 
 use std::cmp::Ordering;
 
-use super::{Game, Mode, Stop, expect, fail};
+use super::{Game, Mode};
 use crate::batch::Interrupted;
 use crate::error::Error;
 use crate::hash::{Hashed, mix};
 use crate::quotient::Geometry;
 use crate::testing::report::Kind;
 use crate::testing::source::Source;
+use crate::testing::stop::{Stop, expect, fail};
 use crate::testing::subject::{Exactness, Subject};
 use crate::testing::subjects::all_slots;
 
