@@ -52,6 +52,7 @@ pub(crate) mod core;
 mod edit;
 mod file;
 pub(crate) mod fill;
+mod hand_over;
 mod keyed;
 mod merge;
 mod ops;

@@ -155,11 +155,27 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
 
 /// What a key takes along.
 #[derive(Clone, Copy)]
-struct Carried {
+pub(super) struct Carried {
     /// Bits of its extension.
     bits: u64,
     count: u64,
     value: u64,
+}
+
+impl Carried {
+    /// What a fingerprint of slots of `width` bits has to give.
+    pub(super) fn of(print: &Print, width: u32) -> Self {
+        Carried {
+            bits: print.extension.len() as u64 * u64::from(width),
+            count: print.count,
+            value: print.value,
+        }
+    }
+
+    /// Is one unextended fingerprint, in its home slot, all of it?
+    fn is_bare(&self) -> bool {
+        self.bits == 0 && self.count == 1
+    }
 }
 
 /// A key without a fingerprint has nothing to carry.
@@ -293,11 +309,7 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
     /// Pairs the keys of an old minirun with its fingerprints.
     fn carry_over(&mut self, keys: &mut Vec<Hashed<'k>>, prints: &[Print]) -> Result<(), Error> {
         let width = self.old.layout.width;
-        let carried = |print: &Print| Carried {
-            bits: print.extension.len() as u64 * u64::from(width),
-            count: print.count,
-            value: print.value,
-        };
+        let carried = |print: &Print| Carried::of(print, width);
         // What nearly every minirun is needs no search.
         if let ([key], [print]) = (&keys[..], prints) {
             if print.prefixes(&Digits { key, width }) {
@@ -367,29 +379,13 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
             ghosts,
         } = &mut self.minirun;
         if let ([(_, carried)], []) = (&members[..], &ghosts[..]) {
-            if carried.bits == 0 && carried.count == 1 {
+            if carried.is_bare() {
                 self.fill.home(*id, carried.value)?;
                 members.clear();
                 return Ok(());
             }
         }
-        let width = self.fill.layout().width;
-        let keys: Vec<_> = members
-            .iter()
-            .map(|(key, _)| Digits { key, width })
-            .collect();
-        let mut prints: Vec<_> = members
-            .iter()
-            .zip(&keys)
-            .map(|((_, carried), key)| Print {
-                extension: (0..carried.bits.div_ceil(u64::from(width)))
-                    .map(|k| key.digit(k as usize))
-                    .collect(),
-                value: carried.value,
-                count: carried.count,
-            })
-            .collect();
-        part(&mut prints, &keys)?;
+        let mut prints = prints_of(members, self.fill.layout().width)?;
         prints.append(ghosts);
         prints.sort_unstable();
         for print in &prints {
@@ -398,6 +394,30 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
         members.clear();
         Ok(())
     }
+}
+
+/// The fingerprints of the members of one minirun, in slots of `width` bits.
+pub(super) fn prints_of(
+    members: &[(Hashed<'_>, Carried)],
+    width: u32,
+) -> Result<Vec<Print>, Error> {
+    let keys: Vec<_> = members
+        .iter()
+        .map(|(key, _)| Digits { key, width })
+        .collect();
+    let mut prints: Vec<_> = members
+        .iter()
+        .zip(&keys)
+        .map(|((_, carried), key)| Print {
+            extension: (0..carried.bits.div_ceil(u64::from(width)))
+                .map(|k| key.digit(k as usize))
+                .collect(),
+            value: carried.value,
+            count: carried.count,
+        })
+        .collect();
+    part(&mut prints, &keys)?;
+    Ok(prints)
 }
 
 /// Lengthens fingerprints, each along its key, until no count above one or value is

@@ -200,6 +200,37 @@ impl<'k> Hashed<'k> {
         limit
     }
 
+    /// Takes the top bits off the first word: their number, and the stream that is left, whose
+    /// `h0` is the rest of the word. For those who divide the hashes among `2^bits` filters:
+    /// the number names the filter, in hash order, and the filter is asked with the rest.
+    ///
+    /// ```
+    /// use twiceshy::hash::{Hashed, Seed, Sip13};
+    ///
+    /// let hashed = Hashed::new::<Sip13, _>(&Seed::from_u64(1), "teal");
+    /// let (shard, rest) = hashed.clone().split_top(6);
+    /// assert_eq!(shard, hashed.h0() >> 58);
+    /// assert_eq!(rest.h0(), hashed.h0() << 6);
+    /// assert_eq!(rest.bits(0, 40), hashed.bits(0, 40));
+    /// ```
+    ///
+    /// # Panics
+    /// If `bits` is greater than 32.
+    #[inline]
+    #[must_use]
+    pub fn split_top(mut self, bits: u32) -> (u64, Self) {
+        assert!(bits <= 32, "at most 32 bits, not {bits}");
+        let [h0, h1] = self.first;
+        if let Source::Mixed = self.source {
+            // What is left must go on as it was.
+            let words: Vec<u64> = (0..Self::MAX_WORDS).map(|i| self.word(i)).collect();
+            self.source = Source::Words(Cow::Owned(words));
+        }
+        self.first = [h0 << bits, h1];
+        // Two steps, because a shift by all 64 bits is none.
+        (h0 >> 1 >> (63 - bits), self)
+    }
+
     /// The same stream, independent of whatever lent the key.
     #[must_use]
     pub fn into_owned(self) -> Hashed<'static> {
