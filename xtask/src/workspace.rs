@@ -9,6 +9,8 @@ use crate::{Result, command};
 
 /// The package that users depend on.
 pub(crate) const LIBRARY: &str = "twiceshy";
+/// The package of the store.
+pub(crate) const STORE: &str = "twiceshy-store";
 /// The package with the comparisons and profiles.
 pub(crate) const LAB: &str = "twiceshy-lab";
 
@@ -67,9 +69,9 @@ impl Workspace {
         cargo
     }
 
-    /// Every feature of the library, `default` included, in alphabetical order.
-    pub(crate) fn library_features(&self) -> Result<Vec<&str>> {
-        let features = self.library()?["features"].as_object();
+    /// Every feature of a package, `default` included, in alphabetical order.
+    pub(crate) fn features(&self, package: &str) -> Result<Vec<&str>> {
+        let features = self.package(package)?["features"].as_object();
         let features = features.ok_or("cargo metadata lists no features")?;
         Ok(features.keys().map(String::as_str).collect())
     }
@@ -92,8 +94,12 @@ impl Workspace {
     }
 
     fn library(&self) -> Result<&Value> {
+        self.package(LIBRARY)
+    }
+
+    fn package(&self, name: &str) -> Result<&Value> {
         let mut packages = self.metadata["packages"].as_array().into_iter().flatten();
-        let library = packages.find(|package| package["name"] == LIBRARY);
-        Ok(library.ok_or(format!("no package `{LIBRARY}` in the workspace"))?)
+        let package = packages.find(|package| package["name"] == name);
+        Ok(package.ok_or(format!("no package `{name}` in the workspace"))?)
     }
 }

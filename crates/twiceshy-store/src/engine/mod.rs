@@ -16,17 +16,41 @@
 //! | `Fjall` | `fjall` | an LSM tree in pure Rust |
 //! | `Lmdb` | `lmdb` | LMDB, a memory-mapped B-tree in C |
 //! | [`InMemory`] | | a map in memory, for tests and caches |
+//!
+//! What a crash can take, as each database promises it:
+//!
+//! | | `Sync` commits | `Buffered` commits |
+//! | --- | --- | --- |
+//! | `Redb` | none | the process stops: all since the last `Sync` one |
+//! | `Fjall` | none | the power fails: some of the last ones |
+//! | `Lmdb` | none | the power fails: the last one |
+//! | [`InMemory`] | all | all |
+//!
+//! Keys that an engine can't hold (longer than [`max_key_len`](Engine::max_key_len)) are errors
+//! in a put, and just not there for everything else: a get, a delete, the bounds of a range.
 
 mod changes;
 mod error;
+#[cfg(feature = "fjall")]
+mod fjall;
+#[cfg(feature = "lmdb")]
+mod lmdb;
 mod memory;
+#[cfg(feature = "redb")]
+mod redb;
 mod table;
 
 use std::ops::{Bound, ControlFlow};
 
 pub use self::changes::{Change, Changes};
 pub use self::error::EngineError;
-pub use self::memory::InMemory;
+#[cfg(feature = "fjall")]
+pub use self::fjall::{Fjall, FjallOptions, FjallSnapshot};
+#[cfg(feature = "lmdb")]
+pub use self::lmdb::{Lmdb, LmdbSnapshot};
+pub use self::memory::{InMemory, InMemorySnapshot};
+#[cfg(feature = "redb")]
+pub use self::redb::{Redb, RedbSnapshot};
 pub use self::table::Table;
 
 /// The bounds of a range of keys.
@@ -103,6 +127,46 @@ pub trait Snapshot {
         bounds: Bounds<'_>,
         each: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
     ) -> Result<(), EngineError>;
+}
+
+/// Is every key that `changes` puts one that `engine` can hold?
+#[cfg(any(feature = "redb", feature = "fjall", feature = "lmdb"))]
+fn check_keys(engine: &impl Engine, changes: &Changes) -> Result<(), EngineError> {
+    let longest = engine.max_key_len();
+    for change in changes.iter() {
+        if let Change::Put { table, key, .. } = change
+            && key.len() > longest
+        {
+            let message = format!(
+                "a key of {} bytes in table `{}`: it takes at most {longest}",
+                key.len(),
+                table.name()
+            );
+            return Err(EngineError::new(engine.name(), "committing", message));
+        }
+    }
+    Ok(())
+}
+
+/// The same range of keys of at most `longest` bytes, with bounds that are no longer.
+#[cfg(any(feature = "fjall", feature = "lmdb"))]
+fn clip(bounds: Bounds<'_>, longest: usize) -> Bounds<'_> {
+    // No key that fits lies between a longer one and its prefix, so all that are greater than
+    // the one are greater than the other.
+    let (from, to) = bounds;
+    let from = match from {
+        Bound::Included(key) | Bound::Excluded(key) if key.len() > longest => {
+            Bound::Excluded(&key[..longest])
+        }
+        _ => from,
+    };
+    let to = match to {
+        Bound::Included(key) | Bound::Excluded(key) if key.len() > longest => {
+            Bound::Included(&key[..longest])
+        }
+        _ => to,
+    };
+    (from, to)
 }
 
 /// Can there be a key between these bounds? Databases disagree on what to do otherwise; some
