@@ -1,8 +1,14 @@
 //! Where filter files live.
 
+#[cfg(feature = "testing")]
+mod lossy;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+
+#[cfg(feature = "testing")]
+pub use self::lossy::LossyFiles;
 
 /// A place for a few small-named files: a directory, or something that tests can break.
 ///
@@ -52,15 +58,15 @@ impl Directory {
         let path = path.as_ref().to_owned();
         Ok(Directory { path })
     }
+}
 
-    /// Makes what happened to the names in this directory safe from a loss of power.
-    fn sync_names(&self) -> io::Result<()> {
-        // Windows has no such call, and needs none: its file systems keep a journal of names.
-        if cfg!(unix) {
-            File::open(&self.path)?.sync_all()?;
-        }
-        Ok(())
+/// Makes what happened to the names in a directory safe from a loss of power.
+pub(crate) fn sync_names(directory: &Path) -> io::Result<()> {
+    // Windows has no such call, and needs none: its file systems keep a journal of names.
+    if cfg!(unix) {
+        File::open(directory)?.sync_all()?;
     }
+    Ok(())
 }
 
 impl Files for Directory {
@@ -82,7 +88,7 @@ impl Files for Directory {
         file.sync_all()?;
         drop(file);
         fs::rename(&aside, self.path.join(name))?;
-        self.sync_names()
+        sync_names(&self.path)
     }
 
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {

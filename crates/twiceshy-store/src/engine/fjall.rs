@@ -1,13 +1,16 @@
 //! fjall: an LSM tree in pure Rust.
 
 use std::collections::HashSet;
+use std::error::Error;
 use std::fmt;
+use std::fs::{self, File};
 use std::ops::{Bound, ControlFlow};
 use std::path::Path;
 
 use fjall::config::FilterPolicy;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 
+use super::create::{create_whole, lock};
 use super::{
     Bounds, Change, Changes, Durability, Engine, EngineError, Snapshot, Table, check_keys, clip,
     is_empty,
@@ -52,23 +55,31 @@ impl FjallOptions {
     /// # Errors
     /// The database's; also if it is open already, here or in another process.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Fjall, EngineError> {
-        self.open_both(path.as_ref()).map_err(opening)
+        let path = path.as_ref();
+        fs::create_dir_all(path).map_err(opening)?;
+        let lock = lock(NAME, &path.join("lock"))?;
+        let path = path.join("fjall");
+        create_whole(NAME, &path, |aside| self.open_both(aside).map(drop))?;
+        let (keyspace, database) = self.open_both(&path)?;
+        Ok(Fjall {
+            keyspace,
+            database,
+            _lock: lock,
+        })
     }
 
-    fn open_both(self, path: &Path) -> Result<Fjall, fjall::Error> {
+    fn open_both(&self, path: &Path) -> Result<(Keyspace, Database), EngineError> {
         let mut builder = Database::builder(path);
         if let Some(bytes) = self.cache {
             builder = builder.cache_size(bytes);
         }
-        let database = builder.open()?;
-        let keyspace = database.keyspace("twiceshy", || {
-            let options = KeyspaceCreateOptions::default();
-            match self.without_filters {
-                true => options.filter_policy(FilterPolicy::disabled()),
-                false => options,
-            }
-        })?;
-        Ok(Fjall { database, keyspace })
+        let database = builder.open().map_err(opening)?;
+        let options = || match self.without_filters {
+            true => KeyspaceCreateOptions::default().filter_policy(FilterPolicy::disabled()),
+            false => KeyspaceCreateOptions::default(),
+        };
+        let keyspace = database.keyspace("twiceshy", options).map_err(opening)?;
+        Ok((keyspace, database))
     }
 }
 
@@ -81,10 +92,11 @@ impl FjallOptions {
 /// All tables share one keyspace, under a byte in front of each key. With a keyspace each, one
 /// of them could have been written to its sorted files when the power fails and the journal,
 /// which has the rest of the same commit, not yet: half of the commit would stay.
-#[derive(Clone)]
 pub struct Fjall {
     keyspace: Keyspace,
     database: Database,
+    /// Keeps others out for as long as the database is open.
+    _lock: File,
 }
 
 impl Fjall {
@@ -234,15 +246,8 @@ fn prefixed(table: Table, key: &[u8]) -> Vec<u8> {
     prefixed
 }
 
-fn opening(error: fjall::Error) -> EngineError {
-    match error {
-        fjall::Error::Locked => EngineError::new(
-            NAME,
-            "opening",
-            "the database is open already, here or in another process",
-        ),
-        error => EngineError::new(NAME, "opening", error),
-    }
+fn opening(error: impl Into<Box<dyn Error + Send + Sync>>) -> EngineError {
+    EngineError::new(NAME, "opening", error)
 }
 
 fn reading(error: fjall::Error) -> EngineError {

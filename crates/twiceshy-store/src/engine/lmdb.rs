@@ -1,13 +1,14 @@
 //! LMDB: a memory-mapped B-tree in C, through `heed`.
 
 use std::fmt;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::ops::{Bound, ControlFlow};
 use std::path::Path;
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, WithoutTls};
 
+use super::create::{create_whole, lock};
 use super::{
     Bounds, Change, Changes, Durability, Engine, EngineError, Snapshot, Table, check_keys, clip,
     is_empty,
@@ -19,6 +20,7 @@ const NAME: &str = "LMDB";
 const MAX_SNAPSHOTS: u32 = 4096;
 
 type Tree<'t> = Database<'t, Bytes, Bytes>;
+type Trees = [Tree<'static>; Table::ALL.len()];
 
 /// An [LMDB](https://docs.rs/heed) environment.
 ///
@@ -34,7 +36,7 @@ type Tree<'t> = Database<'t, Bytes, Bytes>;
 /// Keys have at least one byte and at most 511.
 pub struct Lmdb {
     env: Env<WithoutTls>,
-    trees: [Tree<'static>; Table::ALL.len()],
+    trees: Trees,
     map_size: usize,
     max_key_len: usize,
     /// Keeps others out for as long as the environment is open.
@@ -58,27 +60,15 @@ impl Lmdb {
     pub fn open(path: impl AsRef<Path>, map_size: usize) -> Result<Self, EngineError> {
         let path = path.as_ref();
         fs::create_dir_all(path).map_err(opening)?;
-        // LMDB lets processes share an environment. A store can't, so it takes a lock of its
-        // own, one that also ends with the process.
-        let lock = File::create(path.join("twiceshy.lock")).map_err(opening)?;
-        lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => {
-                opening("the environment is open already, here or in another process")
-            }
-            TryLockError::Error(error) => opening(error),
+        // LMDB lets processes share an environment. A store can't.
+        let lock = lock(NAME, &path.join("lock"))?;
+        let path = path.join("lmdb");
+        create_whole(NAME, &path, |aside| {
+            fs::create_dir(aside).map_err(opening)?;
+            let (env, _) = open_both(aside, map_size).map_err(opening)?;
+            env.force_sync().map_err(opening)
         })?;
-        let env = open_env(path, map_size).map_err(opening)?;
-        let trees = env.write_txn().and_then(|transaction| {
-            env.create_databases_and_commit(transaction, |databases, transaction| {
-                let mut open = |table: Table| -> heed::Result<Tree<'_>> {
-                    databases.create_database(transaction, Some(table.name()))
-                };
-                let [meta, records, even, odd] = Table::ALL;
-                let trees = [open(meta)?, open(records)?, open(even)?, open(odd)?];
-                Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(trees))
-            })
-        });
-        let trees = trees.map_err(opening)?.unwrap_commit();
+        let (env, trees) = open_both(&path, map_size).map_err(opening)?;
         let max_key_len = env.max_key_size();
         Ok(Lmdb {
             env,
@@ -105,6 +95,20 @@ impl Lmdb {
         }
         transaction.commit()
     }
+}
+
+fn open_both(path: &Path, map_size: usize) -> heed::Result<(Env<WithoutTls>, Trees)> {
+    let env = open_env(path, map_size)?;
+    let transaction = env.write_txn()?;
+    let trees = env.create_databases_and_commit(transaction, |databases, transaction| {
+        let mut open = |table: Table| -> heed::Result<Tree<'_>> {
+            databases.create_database(transaction, Some(table.name()))
+        };
+        let [meta, records, even, odd] = Table::ALL;
+        let trees = [open(meta)?, open(records)?, open(even)?, open(odd)?];
+        Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(trees))
+    })?;
+    Ok((env, trees.unwrap_commit()))
 }
 
 #[allow(unsafe_code)]

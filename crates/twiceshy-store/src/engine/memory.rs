@@ -21,6 +21,15 @@ impl InMemory {
     pub fn new() -> Self {
         InMemory::default()
     }
+
+    /// Another one with the same entries, which goes its own way from here.
+    #[cfg(feature = "testing")]
+    pub(super) fn fork(&self) -> Self {
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        InMemory {
+            tables: Mutex::new(tables.clone()),
+        }
+    }
 }
 
 impl Engine for InMemory {

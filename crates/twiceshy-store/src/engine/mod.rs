@@ -16,6 +16,7 @@
 //! | `Fjall` | `fjall` | an LSM tree in pure Rust |
 //! | `Lmdb` | `lmdb` | LMDB, a memory-mapped B-tree in C |
 //! | [`InMemory`] | | a map in memory, for tests and caches |
+//! | `testing` | `testing` | engines that fail, count, wait, crash or lose their power |
 //!
 //! What a crash can take, as each database promises it:
 //!
@@ -30,6 +31,8 @@
 //! in a put, and just not there for everything else: a get, a delete, the bounds of a range.
 
 mod changes;
+#[cfg(any(feature = "redb", feature = "fjall", feature = "lmdb"))]
+mod create;
 mod error;
 #[cfg(feature = "fjall")]
 mod fjall;
@@ -39,8 +42,11 @@ mod memory;
 #[cfg(feature = "redb")]
 mod redb;
 mod table;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
 
 pub use self::changes::{Change, Changes};
 pub use self::error::EngineError;
@@ -101,6 +107,34 @@ pub trait Engine: Send + Sync {
 
     /// What it is called, for messages.
     fn name(&self) -> &'static str;
+}
+
+/// A shared engine is an engine, so that one can keep an eye on that of a store.
+impl<E: Engine> Engine for Arc<E> {
+    type Snapshot<'e>
+        = E::Snapshot<'e>
+    where
+        E: 'e;
+
+    fn snapshot(&self) -> Result<Self::Snapshot<'_>, EngineError> {
+        (**self).snapshot()
+    }
+
+    fn write(&self, changes: &Changes, durability: Durability) -> Result<(), EngineError> {
+        (**self).write(changes, durability)
+    }
+
+    fn sync(&self) -> Result<(), EngineError> {
+        (**self).sync()
+    }
+
+    fn max_key_len(&self) -> usize {
+        (**self).max_key_len()
+    }
+
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
 }
 
 /// All tables of an [`Engine`] at one moment.

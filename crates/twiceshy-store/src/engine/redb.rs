@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::error::Error;
+use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use redb::{
     StorageBackend, TableDefinition,
 };
 
+use super::create::{beside, create_whole, exists, lock};
 use super::{
     Bounds, Change, Changes, Durability, Engine, EngineError, Snapshot, Table, check_keys, is_empty,
 };
@@ -57,7 +59,7 @@ impl Redb {
     /// # Errors
     /// The database's; also if it is open already, here or in another process.
     pub fn create_or_open(path: impl AsRef<Path>) -> Result<Self, EngineError> {
-        Redb::new(Builder::new().create(path))
+        Redb::open(path.as_ref(), &Builder::new())
     }
 
     /// The same with a cache of so many bytes.
@@ -65,10 +67,13 @@ impl Redb {
     /// # Errors
     /// As [`create_or_open`](Self::create_or_open).
     pub fn with_cache(path: impl AsRef<Path>, bytes: usize) -> Result<Self, EngineError> {
-        Redb::new(Builder::new().set_cache_size(bytes).create(path))
+        Redb::open(path.as_ref(), Builder::new().set_cache_size(bytes))
     }
 
     /// A database that keeps its pages anywhere: in memory, or where a test can break them.
+    ///
+    /// redb doesn't open what a crash has left of making a new database; where that can
+    /// happen, start again with an empty backend.
     ///
     /// # Errors
     /// The database's.
@@ -105,6 +110,21 @@ impl Redb {
             Err(error) => return Err(opening(error)),
         }
         Ok(engine)
+    }
+
+    fn open(path: &Path, builder: &Builder) -> Result<Self, EngineError> {
+        if !exists(path) {
+            let lock_path = beside(path, ".lock");
+            let lock = lock(NAME, &lock_path)?;
+            create_whole(NAME, path, |aside| {
+                Redb::new(builder.create(aside)).map(drop)
+            })?;
+            drop(lock);
+            // From here on redb's own lock is enough. Whoever still waits for this one, or
+            // makes another, finds the database there.
+            let _ = fs::remove_file(lock_path);
+        }
+        Redb::new(builder.create(path))
     }
 
     fn new(database: Result<Database, DatabaseError>) -> Result<Self, EngineError> {

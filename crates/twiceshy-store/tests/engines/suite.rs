@@ -1,135 +1,16 @@
-//! What every engine must do, whatever it is made of: the same as a `BTreeMap` for each table.
-
-// Helpers of tests are tests, which clippy does not know.
-#![allow(clippy::unwrap_used)]
+//! The suite.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
+use std::fs;
 use std::ops::{Bound, ControlFlow};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use tempfile::tempdir;
 use twiceshy::testing::Source;
-use twiceshy_store::engine::{
-    Bounds, Changes, Durability, Engine, EngineError, InMemory, Snapshot, Table,
-};
+use twiceshy_store::engine::{Bounds, Changes, Durability, Engine, Snapshot, Table};
 
-/// A kind of engine under test.
-trait Kind {
-    type Engine: Engine + Debug;
-
-    /// Is what was written there when it is opened again?
-    const KEEPS: bool = true;
-
-    /// Does it take keys of no bytes? The store has none.
-    const EMPTY_KEYS: bool = true;
-
-    /// The engine in this directory.
-    fn open(directory: &Path) -> Result<Self::Engine, EngineError>;
-}
-
-struct Memory;
-
-impl Kind for Memory {
-    type Engine = InMemory;
-    const KEEPS: bool = false;
-
-    fn open(_directory: &Path) -> Result<InMemory, EngineError> {
-        Ok(InMemory::new())
-    }
-}
-
-#[cfg(feature = "redb")]
-struct Redb;
-
-#[cfg(feature = "redb")]
-impl Kind for Redb {
-    type Engine = twiceshy_store::engine::Redb;
-
-    fn open(directory: &Path) -> Result<Self::Engine, EngineError> {
-        twiceshy_store::engine::Redb::with_cache(directory.join("file"), 1 << 20)
-    }
-}
-
-#[cfg(feature = "fjall")]
-struct Fjall;
-
-#[cfg(feature = "fjall")]
-impl Kind for Fjall {
-    type Engine = twiceshy_store::engine::Fjall;
-
-    fn open(directory: &Path) -> Result<Self::Engine, EngineError> {
-        let options = twiceshy_store::engine::FjallOptions::new();
-        options.cache(1 << 20).filters(false).open(directory)
-    }
-}
-
-#[cfg(feature = "lmdb")]
-struct Lmdb;
-
-#[cfg(feature = "lmdb")]
-impl Kind for Lmdb {
-    type Engine = twiceshy_store::engine::Lmdb;
-    const EMPTY_KEYS: bool = false;
-
-    fn open(directory: &Path) -> Result<Self::Engine, EngineError> {
-        use twiceshy_store::engine::Lmdb;
-        Lmdb::open(directory, Lmdb::DEFAULT_MAP_SIZE)
-    }
-}
-
-macro_rules! suite {
-    ($($name:ident: $kind:ty, $($feature:literal)?;)*) => { $(
-        $(#[cfg(feature = $feature)])?
-        mod $name {
-            use super::*;
-
-            #[test]
-            fn does_what_the_model_does() {
-                super::does_what_the_model_does::<$kind>();
-            }
-
-            #[test]
-            fn takes_large_values() {
-                super::takes_large_values::<$kind>();
-            }
-
-            #[test]
-            fn takes_the_longest_keys_and_none_longer() {
-                super::takes_the_longest_keys_and_none_longer::<$kind>();
-            }
-
-            #[test]
-            fn takes_empty_values_and_perhaps_keys() {
-                super::takes_empty_values_and_perhaps_keys::<$kind>();
-            }
-
-            #[test]
-            fn readers_see_whole_commits_in_order() {
-                super::readers_see_whole_commits_in_order::<$kind>();
-            }
-
-            #[test]
-            fn keeps_buffered_commits_over_a_clean_end() {
-                super::keeps_buffered_commits_over_a_clean_end::<$kind>();
-            }
-
-            #[test]
-            fn opens_once_at_a_time() {
-                super::opens_once_at_a_time::<$kind>();
-            }
-        }
-    )* };
-}
-
-suite! {
-    memory: Memory, ;
-    redb: Redb, "redb";
-    fjall: Fjall, "fjall";
-    lmdb: Lmdb, "lmdb";
-}
+use super::Kind;
 
 type Tree = BTreeMap<Vec<u8>, Vec<u8>>;
 type Model = [Tree; Table::ALL.len()];
@@ -244,7 +125,7 @@ fn assert_equal_here_and_there(snapshot: &impl Snapshot, model: &Model, source: 
 
 /// Random commits with snapshots that are held over them, and the engine opened again and
 /// again in between.
-fn does_what_the_model_does<K: Kind>() {
+pub(super) fn does_what_the_model_does<K: Kind>() {
     let directory = tempdir().unwrap();
     let mut source = Source::from_seed(50);
     let mut model = Model::default();
@@ -283,7 +164,7 @@ fn does_what_the_model_does<K: Kind>() {
     }
 }
 
-fn takes_large_values<K: Kind>() {
+pub(super) fn takes_large_values<K: Kind>() {
     let directory = tempdir().unwrap();
     let large: Vec<u8> = (0..10_000_000_u32).map(|i| (i % 251) as u8).collect();
     let engine = K::open(directory.path()).unwrap();
@@ -304,7 +185,7 @@ fn takes_large_values<K: Kind>() {
     }
 }
 
-fn takes_the_longest_keys_and_none_longer<K: Kind>() {
+pub(super) fn takes_the_longest_keys_and_none_longer<K: Kind>() {
     let directory = tempdir().unwrap();
     let engine = K::open(directory.path()).unwrap();
     let longest = engine.max_key_len().min(1 << 20);
@@ -349,7 +230,7 @@ fn takes_the_longest_keys_and_none_longer<K: Kind>() {
     engine.write(&changes, Durability::Buffered).unwrap();
 }
 
-fn takes_empty_values_and_perhaps_keys<K: Kind>() {
+pub(super) fn takes_empty_values_and_perhaps_keys<K: Kind>() {
     let directory = tempdir().unwrap();
     let engine = K::open(directory.path()).unwrap();
     let mut changes = Changes::new();
@@ -380,7 +261,7 @@ fn takes_empty_values_and_perhaps_keys<K: Kind>() {
 
 /// A writer counts in all tables at once; whoever looks sees the same count in all of them,
 /// and never a smaller one than before.
-fn readers_see_whole_commits_in_order<K: Kind>() {
+pub(super) fn readers_see_whole_commits_in_order<K: Kind>() {
     let directory = tempdir().unwrap();
     let engine = &K::open(directory.path()).unwrap();
     let count_to = |count: u64| {
@@ -416,7 +297,7 @@ fn readers_see_whole_commits_in_order<K: Kind>() {
     });
 }
 
-fn keeps_buffered_commits_over_a_clean_end<K: Kind>() {
+pub(super) fn keeps_buffered_commits_over_a_clean_end<K: Kind>() {
     if !K::KEEPS {
         return;
     }
@@ -434,7 +315,7 @@ fn keeps_buffered_commits_over_a_clean_end<K: Kind>() {
     }
 }
 
-fn opens_once_at_a_time<K: Kind>() {
+pub(super) fn opens_once_at_a_time<K: Kind>() {
     if !K::KEEPS {
         return;
     }
@@ -447,66 +328,28 @@ fn opens_once_at_a_time<K: Kind>() {
     K::open(directory.path()).unwrap();
 }
 
-#[cfg(feature = "redb")]
-#[test]
-fn redb_shares_the_database_of_a_user() {
-    use std::sync::Arc;
-
-    use ::redb::{Database, ReadableDatabase, TableDefinition};
-    use twiceshy_store::engine::Redb;
-
-    const THEIRS: TableDefinition<'_, &str, u64> = TableDefinition::new("records");
-    let directory = tempdir().unwrap();
-    let database = Arc::new(Database::create(directory.path().join("theirs")).unwrap());
-    let transaction = database.begin_write().unwrap();
-    let mut theirs = transaction.open_table(THEIRS).unwrap();
-    theirs.insert("a", 1).unwrap();
-    drop(theirs);
-    transaction.commit().unwrap();
-
-    // Without a prefix, a table of theirs would be in the way.
-    let error = Redb::from_database(database.clone(), "").unwrap_err();
-    assert!(error.to_string().contains("records"), "{error}");
-
-    let ours = Redb::from_database(database.clone(), "ours/").unwrap();
-    let mut changes = Changes::new();
-    changes.put(Table::Records, "a", "value");
-    ours.write(&changes, Durability::Sync).unwrap();
-    let snapshot = ours.snapshot().unwrap();
-    let len = snapshot.get(Table::Records, b"a", <[u8]>::len).unwrap();
-    assert_eq!(len, Some(5));
-    let transaction = database.begin_read().unwrap();
-    let theirs = transaction.open_table(THEIRS).unwrap();
-    assert_eq!(theirs.get("a").unwrap().unwrap().value(), 1);
-}
-
-#[cfg(feature = "fjall")]
-#[test]
-fn fjall_has_filters_of_its_own_by_choice() {
-    for filters in [false, true] {
-        let directory = tempdir().unwrap();
-        let options = twiceshy_store::engine::FjallOptions::new().filters(filters);
-        let engine = options.open(directory.path()).unwrap();
-        let mut changes = Changes::new();
-        changes.put(Table::Records, "key", "value");
-        engine.write(&changes, Durability::Sync).unwrap();
-        let snapshot = engine.snapshot().unwrap();
-        assert_eq!(snapshot.get(Table::Records, b"no", |_| ()).unwrap(), None);
+/// A crash while a database is made leaves something aside, or an empty file.
+pub(super) fn opens_after_a_crash_while_it_was_made<K: Kind>() {
+    if !K::KEEPS {
+        return;
     }
-}
-
-#[cfg(feature = "lmdb")]
-#[test]
-fn lmdb_says_when_its_map_is_full() {
-    use twiceshy_store::engine::Lmdb;
-
     let directory = tempdir().unwrap();
+    for name in ["file", "file.new", "file.lock"] {
+        fs::write(directory.path().join(name), "").unwrap();
+    }
+    for name in ["fjall.new", "lmdb.new"] {
+        let aside = directory.path().join(name);
+        fs::create_dir(&aside).unwrap();
+        fs::write(aside.join("0.jnl"), [7; 10]).unwrap();
+        fs::write(aside.join("data.mdb"), [7; 10]).unwrap();
+    }
+    fs::write(directory.path().join("file.new"), [7; 5000]).unwrap();
+    let engine = K::open(directory.path()).unwrap();
     let mut changes = Changes::new();
-    changes.put(Table::Records, "key", vec![1; 1 << 20]);
-    let small = Lmdb::open(directory.path(), 1 << 19).unwrap();
-    let error = small.write(&changes, Durability::Sync).unwrap_err();
-    assert!(error.to_string().contains("larger"), "{error}");
-    drop(small);
-    let large = Lmdb::open(directory.path(), 1 << 30).unwrap();
-    large.write(&changes, Durability::Sync).unwrap();
+    changes.put(Table::Even, "key", "value");
+    engine.write(&changes, Durability::Sync).unwrap();
+    drop(engine);
+    let engine = K::open(directory.path()).unwrap();
+    let snapshot = engine.snapshot().unwrap();
+    assert_eq!(entries(&snapshot, Table::Even, ALL, 9).len(), 1);
 }
