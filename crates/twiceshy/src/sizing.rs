@@ -19,7 +19,7 @@
 //! ```
 
 use crate::error::Error;
-use crate::quotient::{self, Bare, Geometry};
+use crate::quotient::{self, Bare, Geometry, Marks};
 
 /// The highest load that we recommend: beyond it clusters, and so the time of an
 /// insertion, grow without bound. Adaptations need slots as well; this leaves them room.
@@ -89,6 +89,24 @@ pub fn expected_fpr(geometry: &Geometry, items: u64) -> f64 {
 #[must_use]
 pub fn plain_bytes(geometry: &Geometry) -> u64 {
     let size = quotient::size::<Bare>(geometry.slots(), geometry.remainder_bits());
+    let (_, bytes) = size.expect("a geometry has ids of at most 60 bits");
+    bytes
+}
+
+/// Bytes of an adaptive quotient filter of this geometry without value bits, spare slots and
+/// padding included.
+///
+/// ```
+/// use twiceshy::{AdaptiveFilter, sizing};
+///
+/// let geometry = sizing::geometry(1_000_000, 0.01)?;
+/// let filter = AdaptiveFilter::new(1_000_000, 0.01)?;
+/// assert_eq!(sizing::adaptive_bytes(&geometry), filter.stats().bytes);
+/// # Ok::<(), twiceshy::Error>(())
+/// ```
+#[must_use]
+pub fn adaptive_bytes(geometry: &Geometry) -> u64 {
+    let size = quotient::size::<Marks>(geometry.slots(), geometry.remainder_bits());
     let (_, bytes) = size.expect("a geometry has ids of at most 60 bits");
     bytes
 }

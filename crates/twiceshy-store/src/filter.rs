@@ -1,0 +1,246 @@
+//! The filter of a shard: adaptive, plain, or none, for comparison.
+
+use std::ops::RangeInclusive;
+
+use twiceshy::adaptive::{Adapted, Leave};
+use twiceshy::hash::{Hashed, Seed, Sip13};
+use twiceshy::quotient::{Geometry, Minirun};
+use twiceshy::{AdaptiveFilter, Error, QuotientFilter, sizing};
+
+/// Which filter stands in front of the engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FilterChoice {
+    /// The adaptive quotient filter: no mistake is made twice.
+    #[default]
+    Adaptive,
+    /// A plain quotient filter, which repeats its mistakes: for comparison.
+    Plain,
+    /// None: every lookup goes to the engine. For comparison.
+    None,
+}
+
+/// The measures of a shard's filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Measures {
+    pub(crate) choice: FilterChoice,
+    pub(crate) remainder_bits: u32,
+    pub(crate) seed: Seed,
+}
+
+/// Used slots per slot at which a filter counts as full. Beyond it, insertions get slow; a few more
+/// slots are needed while a larger filter is being filled.
+pub(crate) const FULL_AT: f64 = 0.94;
+
+/// The load that a filter is planned for.
+const PLANNED_LOAD: f64 = 0.90;
+
+/// Slots for so many keys of a shard, with room for the shards' differences: their numbers of
+/// keys vary by a few times the square root.
+pub(crate) fn slots_for(keys: u64) -> u64 {
+    let keys = keys as f64;
+    ((keys + 4.0 * keys.sqrt()) / PLANNED_LOAD).ceil() as u64 + 8
+}
+
+pub(crate) enum Filter {
+    None,
+    Plain(QuotientFilter<Sip13>),
+    Adaptive(AdaptiveFilter<Sip13>),
+}
+
+impl Filter {
+    pub(crate) fn empty(measures: &Measures, slots: u64) -> Result<Self, Error> {
+        Ok(match measures.choice {
+            FilterChoice::None => Filter::None,
+            FilterChoice::Plain => Filter::Plain(
+                QuotientFilter::builder()
+                    .slots(slots)
+                    .remainder_bits(measures.remainder_bits)
+                    .seed(measures.seed)
+                    .build()?,
+            ),
+            FilterChoice::Adaptive => Filter::Adaptive(
+                AdaptiveFilter::builder()
+                    .slots(slots)
+                    .remainder_bits(measures.remainder_bits)
+                    .seed(measures.seed)
+                    .build()?,
+            ),
+        })
+    }
+
+    /// A filter of keys with these first words, in ascending order.
+    pub(crate) fn from_sorted(
+        measures: &Measures,
+        slots: u64,
+        hashes: &[u64],
+    ) -> Result<Self, Error> {
+        let hashes = hashes.iter().copied();
+        Ok(match measures.choice {
+            FilterChoice::None => Filter::None,
+            FilterChoice::Plain => Filter::Plain(
+                QuotientFilter::builder()
+                    .slots(slots)
+                    .remainder_bits(measures.remainder_bits)
+                    .seed(measures.seed)
+                    .build_from_sorted_hashes(hashes)?,
+            ),
+            FilterChoice::Adaptive => Filter::Adaptive(
+                AdaptiveFilter::builder()
+                    .slots(slots)
+                    .remainder_bits(measures.remainder_bits)
+                    .seed(measures.seed)
+                    .build_from_sorted_hashes(hashes)?,
+            ),
+        })
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, key: &Hashed<'_>) -> bool {
+        match self {
+            Filter::None => true,
+            Filter::Plain(filter) => filter.contains_hashed(key),
+            Filter::Adaptive(filter) => filter.contains_hashed(key),
+        }
+    }
+
+    /// The hashes of all keys that a positive answer for this one may stem from.
+    pub(crate) fn range(&self, h0: u64) -> RangeInclusive<u64> {
+        match self {
+            Filter::None | Filter::Plain(_) => h0..=h0,
+            Filter::Adaptive(filter) => {
+                let geometry = filter.geometry();
+                geometry.hash_range(geometry.id(h0))
+            }
+        }
+    }
+
+    pub(crate) fn insert(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
+        match self {
+            Filter::None => Ok(()),
+            Filter::Plain(filter) => filter.insert_hashed(key),
+            Filter::Adaptive(filter) => filter.insert_hashed(key).map(|_| ()),
+        }
+    }
+
+    /// Removes a member, given all keys of its minirun.
+    pub(crate) fn remove(
+        &mut self,
+        key: &Hashed<'_>,
+        keys: &[Hashed<'_>],
+        leave: Leave,
+    ) -> Result<(), Error> {
+        match self {
+            Filter::None => Ok(()),
+            Filter::Plain(filter) => {
+                let _ = filter.remove_hashed(key);
+                Ok(())
+            }
+            Filter::Adaptive(filter) => filter.remove(key, keys, leave),
+        }
+    }
+
+    /// Fixes a mistake, given all keys of its minirun. Only adaptive filters learn.
+    pub(crate) fn adapt(
+        &mut self,
+        query: &Hashed<'_>,
+        keys: &[Hashed<'_>],
+    ) -> Result<Adapted, Error> {
+        match self {
+            Filter::None | Filter::Plain(_) => Ok(Adapted::default()),
+            Filter::Adaptive(filter) => {
+                let minirun = Minirun::from_id(filter.geometry().id(query.h0()));
+                filter.adapt(query, minirun, keys)
+            }
+        }
+    }
+
+    /// Gives the members with these hashes to a larger filter. `keys` are all keys of a
+    /// whole number of miniruns, in hash order.
+    pub(crate) fn hand_over(&self, keys: &[Hashed<'_>], into: &mut Filter) -> Result<(), Error> {
+        match (self, into) {
+            (Filter::Adaptive(filter), Filter::Adaptive(into)) => {
+                let geometry = filter.geometry();
+                let id = |key: &Hashed<'_>| geometry.id(key.h0());
+                for keys in keys.chunk_by(|a, b| id(a) == id(b)) {
+                    filter.hand_over(Minirun::from_id(id(&keys[0])), keys, into)?;
+                }
+                Ok(())
+            }
+            (_, into) => keys.iter().try_for_each(|key| into.insert(key)),
+        }
+    }
+
+    pub(crate) fn geometry(&self) -> Option<Geometry> {
+        match self {
+            Filter::None => None,
+            Filter::Plain(filter) => Some(filter.geometry()),
+            Filter::Adaptive(filter) => Some(filter.geometry()),
+        }
+    }
+
+    /// Slots that hold something, and slots.
+    pub(crate) fn usage(&self) -> (u64, u64) {
+        match self {
+            Filter::None => (0, 0),
+            Filter::Plain(filter) => (filter.len(), filter.geometry().slots()),
+            Filter::Adaptive(filter) => {
+                let slots = filter.geometry().slots();
+                ((filter.load() * slots as f64).round() as u64, slots)
+            }
+        }
+    }
+
+    /// Is it time for a larger filter, or will it be when `more` keys have come?
+    pub(crate) fn is_full(&self, more: u64) -> bool {
+        let (used, slots) = self.usage();
+        slots > 0 && (used + more) as f64 > FULL_AT * slots as f64
+    }
+
+    /// Bytes of its table.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Filter::None => 0,
+            Filter::Plain(filter) => sizing::plain_bytes(&filter.geometry()),
+            Filter::Adaptive(filter) => sizing::adaptive_bytes(&filter.geometry()),
+        }
+    }
+
+    pub(crate) fn check_invariants(&self) -> Result<(), String> {
+        match self {
+            Filter::None => Ok(()),
+            Filter::Plain(filter) => filter.check_invariants().map_err(|error| error.to_string()),
+            Filter::Adaptive(filter) => {
+                filter.check_invariants().map_err(|error| error.to_string())
+            }
+        }
+    }
+
+    /// The filter as a file; empty if there is none.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Filter::None => Vec::new(),
+            Filter::Plain(filter) => filter.to_bytes(),
+            Filter::Adaptive(filter) => filter.to_bytes(),
+        }
+    }
+
+    /// The filter of such a file, if it is one of these measures.
+    pub(crate) fn from_bytes(measures: &Measures, bytes: &[u8]) -> Result<Self, Error> {
+        let filter = match measures.choice {
+            FilterChoice::None => Filter::None,
+            FilterChoice::Plain => Filter::Plain(QuotientFilter::from_bytes(bytes)?),
+            FilterChoice::Adaptive => Filter::Adaptive(AdaptiveFilter::from_bytes(bytes)?),
+        };
+        let seed = match &filter {
+            Filter::None => measures.seed,
+            Filter::Plain(filter) => filter.seed(),
+            Filter::Adaptive(filter) => filter.seed(),
+        };
+        if seed != measures.seed {
+            let reason = "the filter has another seed than the store".to_owned();
+            return Err(Error::Mismatch { reason });
+        }
+        Ok(filter)
+    }
+}

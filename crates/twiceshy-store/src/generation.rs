@@ -1,0 +1,115 @@
+//! All shards under one seed.
+
+use std::fmt;
+
+use twiceshy::Error;
+use twiceshy::adaptive::policy::Policy;
+use twiceshy::hash::{Hashed, Seed, Sip13};
+
+use crate::engine::Table;
+use crate::filter::{Filter, Measures, slots_for};
+use crate::shard::{Place, Shard};
+
+/// The filter of a store under one seed, and where the engine keeps what is in its hash order.
+pub(crate) struct Generation {
+    pub(crate) table: Table,
+    pub(crate) measures: Measures,
+    bits: u32,
+    shards: Box<[Shard]>,
+}
+
+/// Where a key belongs.
+pub(crate) struct Spot<'k> {
+    pub(crate) shard: usize,
+    /// Its whole first word: the order of the engine's table.
+    pub(crate) h0: u64,
+    /// As the shard's filter knows it.
+    pub(crate) key: Hashed<'k>,
+}
+
+impl Generation {
+    /// One that is empty, with room for `capacity` keys.
+    pub(crate) fn empty(
+        table: Table,
+        measures: Measures,
+        bits: u32,
+        policy: Policy,
+        capacity: u64,
+    ) -> Result<Self, Error> {
+        let slots = slots_for(capacity >> bits);
+        Self::from_fn(table, measures, bits, policy, |_| {
+            Filter::empty(&measures, slots)
+        })
+    }
+
+    /// One of these filters.
+    pub(crate) fn from_fn(
+        table: Table,
+        measures: Measures,
+        bits: u32,
+        policy: Policy,
+        mut filter: impl FnMut(Place) -> Result<Filter, Error>,
+    ) -> Result<Self, Error> {
+        let shard = |index| {
+            let place = Place { index, bits };
+            Ok(Shard::new(place, measures, policy, filter(place)?))
+        };
+        Ok(Generation {
+            table,
+            measures,
+            bits,
+            shards: (0..1_u64 << bits).map(shard).collect::<Result<_, _>>()?,
+        })
+    }
+
+    pub(crate) fn seed(&self) -> &Seed {
+        &self.measures.seed
+    }
+
+    pub(crate) fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    #[inline]
+    pub(crate) fn shard(&self, index: usize) -> &Shard {
+        &self.shards[index]
+    }
+
+    pub(crate) fn shards(&self) -> &[Shard] {
+        &self.shards
+    }
+
+    /// Where a key belongs.
+    #[inline]
+    pub(crate) fn spot<'k>(&self, key: &'k [u8]) -> Spot<'k> {
+        let hashed = Hashed::from_bytes::<Sip13>(&self.measures.seed, key);
+        let h0 = hashed.h0();
+        let (shard, key) = hashed.split_top(self.bits);
+        // As many shards as these bits can say.
+        let shard = shard as usize;
+        Spot { shard, h0, key }
+    }
+
+    /// The other table that can hold what is in hash order.
+    pub(crate) fn other_table(&self) -> Table {
+        match self.table {
+            Table::Odd => Table::Even,
+            _ => Table::Odd,
+        }
+    }
+
+    /// How many records there are.
+    pub(crate) fn records(&self) -> u64 {
+        let records = |shard: &Shard| shard.counters.records();
+        self.shards.iter().map(records).sum()
+    }
+}
+
+impl fmt::Debug for Generation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Generation")
+            .field("table", &self.table)
+            .field("shards", &self.shards.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,537 @@
+//! A shard: the filter of a range of hashes, and who may change it.
+//!
+//! # The protocol
+//!
+//! Everyone may ask the filter at any time ([`Shard::ask`]); that takes the shard's *front*
+//! lock for reading, for as long as the filter takes to answer. Whoever changes records of the
+//! shard, or the filter, takes its *turn* first and keeps it until the engine has committed:
+//!
+//! ```text
+//!   put      turn ─ fingerprint in ─ commit ──────────────────── release
+//!   delete   turn ─ commit ─ fingerprint out ─────────────────── release
+//!   adapt    (ask, read keys) ─ turn ─ version as asked? extend ─ release
+//!   grow     turn ─ read keys ─ hand over, move the frontier ─── release
+//! ```
+//!
+//! So a committed key always has its fingerprint, and while somebody adapts no put or delete of
+//! the shard is under way: the keys that the engine has are those that the filter stands for,
+//! but for fingerprints that a failed put left behind, which are surplus. Each change of the
+//! filter counts the *version* up; an adaptation whose keys were read at an older version reads
+//! them again. Nobody who only reads waits for a turn: a false positive found while another has
+//! the turn is left in a list for that one to settle ([`Shard::leave`]).
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use twiceshy::Error;
+use twiceshy::adaptive::Leave;
+use twiceshy::adaptive::policy::{Decision, Judge, Policy};
+use twiceshy::hash::{Hashed, Seed, Sip13};
+use twiceshy::quotient::Minirun;
+
+use crate::counters::Counters;
+use crate::filter::{Filter, Measures};
+use crate::generation::Generation;
+use crate::sync::{Condvar, Mutex, RwLock};
+
+/// How many keys are handed over at a time, about.
+pub(crate) const STEP: u64 = 256;
+
+/// False positives that may wait for whoever has the turn.
+const MAX_PENDING: usize = 1 << 10;
+
+/// Miniruns that a policy may remember in a shard before it forgets them all.
+const MAX_WAITING: usize = 1 << 16;
+
+/// Which hashes a shard has: those that start with the `bits` bits of `index`. Its filter is asked with
+/// the rest of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) index: u64,
+    pub(crate) bits: u32,
+}
+
+impl Place {
+    /// The whole hash of which the filter knows the rest.
+    pub(crate) fn whole(self, rest: u64) -> u64 {
+        match self.bits {
+            0 => rest,
+            bits => self.index << (64 - bits) | rest >> bits,
+        }
+    }
+
+    /// The hashes of this shard whose rests are in a range.
+    pub(crate) fn range(self, rests: &RangeInclusive<u64>) -> RangeInclusive<u64> {
+        let start = rests.start().div_ceil(1 << self.bits) << self.bits;
+        self.whole(start)..=self.whole(*rests.end())
+    }
+
+    /// All hashes of this shard.
+    pub(crate) fn all(self) -> RangeInclusive<u64> {
+        self.range(&(0..=u64::MAX))
+    }
+}
+
+/// What the filter says, and what one must know to act on it.
+pub(crate) enum Asked {
+    /// Certainly not here.
+    No,
+    /// Perhaps.
+    Maybe(Maybe),
+    /// The key belongs to the next generation.
+    Moved(Arc<Generation>),
+}
+
+/// A positive answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Maybe {
+    /// Of the filter that gave it.
+    pub(crate) version: u64,
+    /// The hashes of the keys that it may stem from.
+    pub(crate) range: RangeInclusive<u64>,
+    /// The record may be on its way into the next generation.
+    pub(crate) moving: Option<Arc<Generation>>,
+}
+
+/// What became of a false positive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lesson {
+    /// It won't happen again.
+    Learnt,
+    /// The policy waits for more.
+    Waiting,
+    /// The filter has changed since its keys were read.
+    Stale,
+    /// There is no room for it.
+    Full,
+    /// Nothing to learn: no fingerprint matches any more.
+    Known,
+}
+
+struct Front {
+    filter: Filter,
+    growth: Option<Growth>,
+    /// Counts changes.
+    version: u64,
+    rotation: Option<Rotation>,
+}
+
+/// A larger filter in the making.
+struct Growth {
+    into: Filter,
+    /// Rests of hashes below this one are answered by `into`.
+    frontier: u64,
+}
+
+/// Records on their way into the next generation.
+struct Rotation {
+    next: Arc<Generation>,
+    /// Hashes below this one have arrived.
+    moved: u128,
+    /// Hashes below this one are here or there.
+    moving: u128,
+}
+
+impl Front {
+    fn filter_at(&self, rest: u64) -> &Filter {
+        match &self.growth {
+            Some(growth) if rest < growth.frontier => &growth.into,
+            _ => &self.filter,
+        }
+    }
+
+    fn filter_at_mut(&mut self, rest: u64) -> &mut Filter {
+        match &mut self.growth {
+            Some(growth) if rest < growth.frontier => &mut growth.into,
+            _ => &mut self.filter,
+        }
+    }
+}
+
+/// The filter of a range of hashes.
+pub(crate) struct Shard {
+    place: Place,
+    measures: Measures,
+    taken: Mutex<bool>,
+    released: Condvar,
+    front: RwLock<Front>,
+    judge: Mutex<Judge>,
+    pending: Mutex<Vec<Box<[u8]>>>,
+    pub(crate) counters: Counters,
+}
+
+/// The right to change a shard, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    generation: Arc<Generation>,
+    index: usize,
+}
+
+impl Turn {
+    /// Waits for it.
+    pub(crate) fn wait(generation: &Arc<Generation>, index: usize) -> Self {
+        let shard = generation.shard(index);
+        let mut taken = shard.taken.lock();
+        while *taken {
+            taken = shard.released.wait(taken);
+        }
+        *taken = true;
+        drop(taken);
+        Turn {
+            generation: Arc::clone(generation),
+            index,
+        }
+    }
+
+    /// Takes it, if nobody has it.
+    pub(crate) fn take(generation: &Arc<Generation>, index: usize) -> Option<Self> {
+        let mut taken = generation.shard(index).taken.lock();
+        if std::mem::replace(&mut *taken, true) {
+            return None;
+        }
+        drop(taken);
+        Some(Turn {
+            generation: Arc::clone(generation),
+            index,
+        })
+    }
+
+    pub(crate) fn shard(&self) -> &Shard {
+        self.generation.shard(self.index)
+    }
+
+    pub(crate) fn generation(&self) -> &Arc<Generation> {
+        &self.generation
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *self.shard().taken.lock() = false;
+        self.shard().released.notify_one();
+    }
+}
+
+impl Shard {
+    pub(crate) fn new(place: Place, measures: Measures, policy: Policy, filter: Filter) -> Self {
+        Shard {
+            place,
+            measures,
+            taken: Mutex::new(false),
+            released: Condvar::default(),
+            front: RwLock::new(Front {
+                filter,
+                growth: None,
+                version: 0,
+                rotation: None,
+            }),
+            judge: Mutex::new(Judge::new(policy)),
+            pending: Mutex::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Asks the filter.
+    #[inline]
+    pub(crate) fn ask(&self, key: &Hashed<'_>) -> Asked {
+        let front = self.front.read();
+        let mut moving = None;
+        if let Some(rotation) = &front.rotation {
+            let h0 = u128::from(self.place.whole(key.h0()));
+            if h0 < rotation.moved {
+                return Asked::Moved(Arc::clone(&rotation.next));
+            }
+            if h0 < rotation.moving {
+                moving = Some(Arc::clone(&rotation.next));
+            }
+        }
+        let filter = front.filter_at(key.h0());
+        if !filter.contains(key) {
+            return Asked::No;
+        }
+        Asked::Maybe(Maybe {
+            version: front.version,
+            range: self.place.range(&filter.range(key.h0())),
+            moving,
+        })
+    }
+
+    /// Has the record of such a key moved to another generation?
+    pub(crate) fn moved(&self, key: &Hashed<'_>) -> Option<Arc<Generation>> {
+        let front = self.front.read();
+        let rotation = front.rotation.as_ref()?;
+        let h0 = u128::from(self.place.whole(key.h0()));
+        (h0 < rotation.moved).then(|| Arc::clone(&rotation.next))
+    }
+
+    /// The hashes of the keys that share this one's minirun.
+    pub(crate) fn range_of(&self, key: &Hashed<'_>) -> RangeInclusive<u64> {
+        let front = self.front.read();
+        let rests = front.filter_at(key.h0()).range(key.h0());
+        self.place.range(&rests)
+    }
+
+    /// Adds a fingerprint. The caller has the turn.
+    pub(crate) fn add(&self, key: &Hashed<'_>) -> Result<(), Error> {
+        let mut front = self.front.write();
+        front.filter_at_mut(key.h0()).insert(key)?;
+        front.version += 1;
+        Ok(())
+    }
+
+    /// Drops the fingerprint of a key that was just deleted. `keys` are all keys of its
+    /// minirun, the deleted one among them. The caller has the turn.
+    pub(crate) fn drop_print(
+        &self,
+        key: &Hashed<'_>,
+        keys: &[Hashed<'_>],
+        leave: Leave,
+    ) -> Result<(), Error> {
+        let mut front = self.front.write();
+        front.version += 1;
+        let filter = front.filter_at_mut(key.h0());
+        match filter.remove(key, keys, leave) {
+            // A ghost is a favour; without a slot for it there is none.
+            Err(Error::Full { .. }) => filter.remove(key, keys, Leave::Nothing),
+            result => result,
+        }
+    }
+
+    /// Learns from a false positive, given all keys of its minirun, if these were read at this
+    /// version of the filter. The caller has the turn.
+    pub(crate) fn learn(
+        &self,
+        query: &Hashed<'_>,
+        version: u64,
+        keys: &[Hashed<'_>],
+    ) -> Result<Lesson, Error> {
+        let mut front = self.front.write();
+        if front.version != version {
+            return Ok(Lesson::Stale);
+        }
+        let filter = front.filter_at_mut(query.h0());
+        let Some(geometry) = filter.geometry() else {
+            return Ok(Lesson::Known);
+        };
+        if !filter.contains(query) {
+            return Ok(Lesson::Known);
+        }
+        let minirun = Minirun::from_id(geometry.id(query.h0()));
+        let mut judge = self.judge.lock();
+        if judge.waiting() > MAX_WAITING {
+            judge.forget();
+        }
+        if judge.on_false_positive(minirun) == Decision::Wait {
+            return Ok(Lesson::Waiting);
+        }
+        match filter.adapt(query, keys) {
+            Ok(_) => {
+                front.version += 1;
+                Ok(Lesson::Learnt)
+            }
+            Err(Error::Full { .. }) => {
+                judge.on_failure(minirun);
+                Ok(Lesson::Full)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Leaves a false positive for whoever has the turn.
+    pub(crate) fn leave(&self, query: &[u8]) {
+        let mut pending = self.pending.lock();
+        if pending.len() < MAX_PENDING {
+            pending.push(query.into());
+        }
+    }
+
+    /// Takes what was left.
+    pub(crate) fn take_pending(&self) -> Vec<Box<[u8]>> {
+        std::mem::take(&mut *self.pending.lock())
+    }
+
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.pending.lock().is_empty()
+    }
+
+    /// A key of this shard, as its filter knows it.
+    pub(crate) fn hash<'k>(&self, key: &'k [u8]) -> Hashed<'k> {
+        rest_of(&self.measures.seed, self.place.bits, key)
+    }
+}
+
+/// Growing.
+impl Shard {
+    /// Has the filter no room for so many more keys?
+    pub(crate) fn is_full(&self, more: u64) -> bool {
+        let front = self.front.read();
+        match &front.growth {
+            Some(growth) => growth.into.is_full(more) || front.filter.is_full(more),
+            None => front.filter.is_full(more),
+        }
+    }
+
+    /// Are there free slots for so many more keys, wherever they go?
+    pub(crate) fn has_slots(&self, more: u64) -> bool {
+        let front = self.front.read();
+        let has = |filter: &Filter| match filter.usage() {
+            (_, 0) => true,
+            (used, slots) => used + more <= slots,
+        };
+        has(&front.filter) && front.growth.as_ref().is_none_or(|growth| has(&growth.into))
+    }
+
+    pub(crate) fn is_growing(&self) -> bool {
+        self.front.read().growth.is_some()
+    }
+
+    /// Begins to fill a filter of twice the slots, if the filter is full and none is being
+    /// filled. The caller has the turn.
+    pub(crate) fn begin_to_grow(&self) -> Result<bool, Error> {
+        let mut front = self.front.write();
+        let Some(geometry) = front.filter.geometry() else {
+            return Ok(false);
+        };
+        if front.growth.is_some() {
+            return Ok(false);
+        }
+        let into = Filter::empty(&self.measures, 2 * geometry.slots())?;
+        front.growth = Some(Growth { into, frontier: 0 });
+        front.version += 1;
+        Ok(true)
+    }
+
+    /// The hashes whose keys are to be handed over next: a whole number of miniruns, with about
+    /// [`STEP`] keys.
+    pub(crate) fn next_stretch(&self) -> Option<RangeInclusive<u64>> {
+        let front = self.front.read();
+        let frontier = front.growth.as_ref()?.frontier;
+        let (used, _) = front.filter.usage();
+        let width = (u64::MAX / used.max(1)).saturating_mul(STEP);
+        let end = *front.filter.range(frontier.saturating_add(width)).end();
+        // The rests of hashes have zeros at their ends.
+        let end = end | ((1 << self.place.bits) - 1);
+        Some(self.place.range(&(frontier..=end)))
+    }
+
+    /// Hands the keys of that stretch over to the larger filter, which takes the other's place
+    /// after the last one. Says whether that has happened. The caller has the turn since
+    /// before the keys were read.
+    pub(crate) fn hand_over(
+        &self,
+        stretch: &RangeInclusive<u64>,
+        keys: &[Vec<u8>],
+    ) -> Result<bool, Error> {
+        let keys: Vec<_> = keys.iter().map(|key| self.hash(key)).collect();
+        let mut front = self.front.write();
+        let front = &mut *front;
+        let Some(growth) = &mut front.growth else {
+            return Ok(true);
+        };
+        front.version += 1;
+        front.filter.hand_over(&keys, &mut growth.into)?;
+        if *stretch.end() < *self.place.all().end() {
+            growth.frontier = (stretch.end() + 1) << self.place.bits;
+            return Ok(false);
+        }
+        if let Some(growth) = front.growth.take() {
+            front.filter = growth.into;
+        }
+        Ok(true)
+    }
+}
+
+/// Moving on to another generation.
+impl Shard {
+    /// From now on records move from here to there. Those with hashes below `moved` have.
+    pub(crate) fn begin_to_move(&self, next: &Arc<Generation>, moved: u128) {
+        self.front.write().rotation = Some(Rotation {
+            next: Arc::clone(next),
+            moved,
+            moving: moved,
+        });
+    }
+
+    /// Records with hashes below this one are about to move.
+    pub(crate) fn set_moving(&self, below: u128) {
+        if let Some(rotation) = &mut self.front.write().rotation {
+            rotation.moving = rotation.moving.max(below);
+        }
+    }
+
+    /// They have moved.
+    pub(crate) fn set_moved(&self, below: u128) {
+        let mut front = self.front.write();
+        front.version += 1;
+        if let Some(rotation) = &mut front.rotation {
+            rotation.moved = below;
+            rotation.moving = below;
+        }
+        if below > u128::from(*self.place.all().end()) {
+            // Nobody asks it any more.
+            front.filter = Filter::None;
+            front.growth = None;
+        }
+    }
+}
+
+/// For images of the whole filter, statistics and checks.
+impl Shard {
+    /// The filter and the one that it grows into, with the frontier, as bytes.
+    pub(crate) fn image(&self) -> (Vec<u8>, Option<(u64, Vec<u8>)>) {
+        let front = self.front.read();
+        let growth = front.growth.as_ref();
+        let growth = growth.map(|growth| (growth.frontier, growth.into.to_bytes()));
+        (front.filter.to_bytes(), growth)
+    }
+
+    /// Goes on with a larger filter that was in the making.
+    pub(crate) fn restore_growth(&self, frontier: u64, into: Filter) {
+        self.front.write().growth = Some(Growth { into, frontier });
+    }
+
+    /// Used slots, slots and bytes.
+    pub(crate) fn usage(&self) -> (u64, u64, u64) {
+        let front = self.front.read();
+        let (mut used, mut slots) = front.filter.usage();
+        let mut bytes = front.filter.bytes();
+        if let Some(growth) = &front.growth {
+            let (more_used, more_slots) = growth.into.usage();
+            (used, slots) = (used.max(more_used), slots.max(more_slots));
+            bytes += growth.into.bytes();
+        }
+        (used, slots, bytes)
+    }
+
+    pub(crate) fn check_invariants(&self) -> Result<(), String> {
+        let front = self.front.read();
+        front.filter.check_invariants()?;
+        match &front.growth {
+            Some(growth) => growth.into.check_invariants(),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is left of a key's hash when the number of its shard is taken off.
+pub(crate) fn rest_of<'k>(seed: &Seed, bits: u32, key: &'k [u8]) -> Hashed<'k> {
+    Hashed::from_bytes::<Sip13>(seed, key).split_top(bits).1
+}
+
+impl fmt::Debug for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shard")
+            .field("place", &self.place)
+            .field("growing", &self.is_growing())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,102 @@
+//! Saving the filter.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use twiceshy::hash::Seed;
+
+use super::Store;
+use crate::engine::{Changes, Durability, Engine};
+use crate::error::Error;
+use crate::generation::Generation;
+use crate::layout::Layout;
+use crate::{image, meta};
+
+/// The name of the filter's file.
+pub(super) const FILTER: &str = "filter";
+
+/// The epoch of an image that is of no state of the engine in particular.
+pub(super) const NO_EPOCH: u64 = 0;
+
+impl<E: Engine, L: Layout> Store<E, L> {
+    /// Saves the filter with all that it has learnt, so that opening the store takes no scan of
+    /// the engine. Everything written so far is safe afterwards, whatever its durability.
+    /// Writers wait meanwhile, lookups don't. The next write makes the saved filter stale;
+    /// what it has learnt is used nevertheless.
+    ///
+    /// # Errors
+    /// [`Error::Files`] and [`Error::Engine`]. The records are as they were.
+    pub fn checkpoint(&self) -> Result<(), Error> {
+        let _gate = self.gate.write();
+        // Random, so that no old copy of a file is ever taken for the right one.
+        let [epoch, _] = words(&Seed::random()?);
+        let epoch = epoch | 1;
+        self.save(epoch)?;
+        let mut changes = Changes::new();
+        meta::set_checkpoint(&mut changes, epoch);
+        self.engine.write(&changes, Durability::Sync)?;
+        self.clean.store(true, Ordering::Release);
+        self.forget_journal();
+        Ok(())
+    }
+
+    /// Saves the filter and ends. A store that is dropped without this loses nothing but what
+    /// it learnt in the last moments, and takes a scan to be opened again.
+    ///
+    /// # Errors
+    /// As [`checkpoint`](Self::checkpoint).
+    pub fn close(self) -> Result<(), Error> {
+        self.checkpoint()
+    }
+
+    /// Saves what was learnt, if not for a state of the engine: the journal has become long.
+    pub(super) fn save_learnt(&self) -> Result<(), Error> {
+        let gate = self.gate.read();
+        if self.clean.load(Ordering::Acquire) {
+            // The file is worth more than that.
+            drop(gate);
+            return self.checkpoint();
+        }
+        self.save(NO_EPOCH)?;
+        self.forget_journal();
+        Ok(())
+    }
+
+    /// Writes the filter's file. The caller is in the gate.
+    fn save(&self, epoch: u64) -> Result<(), Error> {
+        self.journal.turn_over();
+        let generations = self.generations();
+        let generations = generations.iter().map(|generation| &**generation);
+        let image = image::encode(&self.id, epoch, generations);
+        let saved = self.files.replace(FILTER, &image);
+        saved.map_err(|source| Error::Files {
+            doing: "saving the filter",
+            source,
+        })?;
+        tracing::debug!(bytes = image.len(), "the filter is saved");
+        Ok(())
+    }
+
+    fn forget_journal(&self) {
+        if let Err(error) = self.journal.forget_old(&*self.files) {
+            // It will be read once more and say what is known.
+            tracing::debug!(%error, "an old journal stays");
+        }
+    }
+
+    /// The generation that holds records, and the one that they move to.
+    pub(super) fn generations(&self) -> Vec<Arc<Generation>> {
+        let mut generations = vec![self.current.load_full()];
+        generations.extend(self.rotation.next());
+        generations
+    }
+}
+
+fn words(seed: &Seed) -> [u64; 2] {
+    let bytes = seed.to_bytes();
+    let (first, second) = bytes.split_at(8);
+    [first, second].map(|half| {
+        let half = half.try_into().expect("half of sixteen bytes");
+        u64::from_le_bytes(half)
+    })
+}

@@ -1,0 +1,243 @@
+//! The store itself.
+
+mod checkpoint;
+mod iter;
+mod learn;
+mod open;
+mod read;
+mod rotate;
+mod stats;
+mod verify;
+mod write;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use arc_swap::ArcSwap;
+
+use crate::builder::Options;
+use crate::engine::{Engine, EngineError, InMemory};
+use crate::error::Error;
+use crate::files::{Files, NoFiles};
+use crate::generation::Generation;
+use crate::journal::Journal;
+use crate::layout::{Layout, Merged};
+use crate::sync::{Mutex, RwLock};
+use crate::{Batch, StoreBuilder};
+
+pub use self::iter::Iter;
+pub use self::stats::Stats;
+pub use self::verify::Verified;
+
+/// Records in an engine, and a filter in front of them that learns from its mistakes.
+///
+/// A key that is not there is answered by the filter alone, but for one in a few hundred; each
+/// of those is read once, and the filter is told. All methods take `&self`; share the store
+/// among threads as it is. See the [crate](crate) for the idea and the rules behind it.
+///
+/// ```
+/// use twiceshy_store::Store;
+///
+/// let folder = tempfile::tempdir()?;
+/// let store = Store::open_dir(folder.path())?;
+/// store.put("once", "bitten")?;
+/// assert_eq!(store.get("once")?, Some(b"bitten".to_vec()));
+/// assert_eq!(store.get("twice")?, None);
+/// store.close()?; // saves the filter with all that it has learnt
+///
+/// let store = Store::open_dir(folder.path())?;
+/// assert!(store.contains("once")?);
+/// println!("{}", store.stats());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Store<E, L = Merged> {
+    engine: E,
+    files: Box<dyn Files>,
+    options: Options,
+    id: [u8; 16],
+    /// The generation that lookups start with.
+    current: ArcSwap<Generation>,
+    /// Whoever writes to the engine holds it for reading; a checkpoint for writing.
+    gate: RwLock<()>,
+    /// The filter file is of this very state of the engine, which says so.
+    clean: AtomicBool,
+    journal: Journal,
+    /// Is a filter image worth writing?
+    wants_image: AtomicBool,
+    rotation: rotate::Rotator,
+    grows: AtomicU64,
+    rotations: AtomicU64,
+    longest_step: AtomicU64,
+    layout: PhantomData<L>,
+}
+
+impl Store<InMemory> {
+    /// A store in memory, lost with the process: for tests and caches.
+    ///
+    /// # Errors
+    /// [`Error::Filter`] if the system has no randomness or no memory to give.
+    pub fn in_memory() -> Result<Self, Error> {
+        StoreBuilder::new().open(InMemory::new(), NoFiles)
+    }
+}
+
+#[cfg(feature = "redb")]
+impl Store<crate::engine::Redb> {
+    /// Opens the store in a directory, or makes one there: with redb, the merged layout, and
+    /// everything else as [`StoreBuilder`] would have it.
+    ///
+    /// # Errors
+    /// Those of [`StoreBuilder::open_dir`].
+    pub fn open_dir(path: impl AsRef<std::path::Path>) -> Result<Self, Error> {
+        StoreBuilder::new().open_dir(path)
+    }
+}
+
+impl Store<InMemory> {
+    /// Everything that can be chosen.
+    pub fn builder() -> StoreBuilder {
+        StoreBuilder::new()
+    }
+}
+
+impl<E: Engine, L: Layout> Store<E, L> {
+    /// Writes a record. If there is one under this key, its value is replaced.
+    ///
+    /// When this returns, the record is safe, as far as the store's
+    /// [`Durability`](crate::Durability) says.
+    ///
+    /// # Errors
+    /// [`Error::KeyTooLong`], [`Error::Full`] and [`Error::Engine`].
+    pub fn put(&self, key: impl AsRef<[u8]>, value: impl Into<Vec<u8>>) -> Result<(), Error> {
+        let mut batch = Batch::new();
+        batch.put(key, value);
+        self.write(batch)
+    }
+
+    /// Writes a record under a key that is not there yet: **the caller vouches for that**, and
+    /// saves the question. See [`Batch::insert_new`].
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn insert_new(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: impl Into<Vec<u8>>,
+    ) -> Result<(), Error> {
+        let mut batch = Batch::new();
+        batch.insert_new(key, value);
+        self.write(batch)
+    }
+
+    /// Deletes a record. Says whether there was one.
+    ///
+    /// # Errors
+    /// [`Error::Engine`].
+    pub fn delete(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
+        let mut batch = Batch::new();
+        batch.delete(key);
+        Ok(self.apply(batch)?.deleted > 0)
+    }
+
+    /// Does all of it, or nothing.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn write(&self, batch: Batch) -> Result<(), Error> {
+        self.apply(batch).map(|_| ())
+    }
+
+    /// How many records there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        let current = self.current.load();
+        let next = self.rotation.next();
+        let next = next.filter(|next| !Arc::ptr_eq(next, &current));
+        current.records() + next.map_or(0, |next| next.records())
+    }
+
+    /// Is there none?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The engine behind the filter.
+    #[must_use]
+    pub fn engine(&self) -> &E {
+        &self.engine
+    }
+
+    /// The longest key that the engine leaves room for, in bytes.
+    #[must_use]
+    pub fn max_key_len(&self) -> usize {
+        self.engine.max_key_len().saturating_sub(L::overhead())
+    }
+
+    /// Makes everything written so far safe from a loss of power, whatever its durability.
+    ///
+    /// # Errors
+    /// [`Error::Engine`].
+    pub fn sync(&self) -> Result<(), Error> {
+        Ok(self.engine.sync()?)
+    }
+
+    fn check_len(&self, key: &[u8]) -> Result<(), Error> {
+        let max = self.max_key_len();
+        if key.len() <= max {
+            return Ok(());
+        }
+        Err(Error::KeyTooLong {
+            len: key.len(),
+            max,
+            engine: self.engine.name(),
+        })
+    }
+
+    fn snapshot(&self) -> Result<E::Snapshot<'_>, EngineError> {
+        self.engine.snapshot()
+    }
+}
+
+impl<E: Engine, L: Layout> fmt::Debug for Store<E, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store")
+            .field("engine", &self.engine.name())
+            .field("layout", &L::NAME)
+            .field("records", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A lock around what one thread at a time does, for those that would rather skip it.
+#[derive(Debug, Default)]
+struct Busy(Mutex<bool>);
+
+impl Busy {
+    /// Runs `work` unless another thread is at it.
+    fn unless_busy<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        if std::mem::replace(&mut *self.0.lock(), true) {
+            return None;
+        }
+        let done = Done(self);
+        let result = work();
+        drop(done);
+        Some(result)
+    }
+}
+
+/// Marks the work as done, also if it panicked.
+struct Done<'b>(&'b Busy);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        *self.0.0.lock() = false;
+    }
+}
+
+/// Raises a maximum.
+fn raise(maximum: &AtomicU64, to: u64) {
+    maximum.fetch_max(to, Ordering::Relaxed);
+}

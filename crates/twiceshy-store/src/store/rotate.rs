@@ -1,0 +1,281 @@
+//! A new seed, while the store serves.
+//!
+//! Whoever has watched a store for long enough may know which keys it takes for members; a new
+//! seed makes that worthless, and drops all extensions. It also changes every hash, and so the
+//! place of everything that is kept in hash order: the records of the merged layout, the
+//! reverse map of the split one. They move from one table to the other, a few hundred at a
+//! time, in the order of the old hashes:
+//!
+//! ```text
+//!   old table   . . . . . . . . . . | r r r r r r r     old filter answers from the frontier on
+//!   new table   r r r r r r r r r r                     new filter answers below it
+//!                                   ^ frontier, by old hash
+//! ```
+//!
+//! One commit deletes them there, writes them here and moves the frontier, so that a crash
+//! finds each record in one place, and the frontier says in which. Between that commit and
+//! the moment when everybody knows of it, lookups search both places in one snapshot.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use twiceshy::hash::Seed;
+
+use super::{Busy, Store, raise};
+use crate::engine::{Changes, Durability, Engine};
+use crate::error::Error;
+use crate::filter::Measures;
+use crate::generation::Generation;
+use crate::hash_order::{self, entry};
+use crate::layout::Layout;
+use crate::meta::{self, Series};
+use crate::shard::{STEP, Turn};
+use crate::sync::Mutex;
+
+/// Behind the last hash.
+const END: u128 = 1 << 64;
+
+/// Which rotation is under way, if any.
+#[derive(Debug, Default)]
+pub(super) struct Rotator {
+    wanted: AtomicBool,
+    running: AtomicBool,
+    state: Mutex<Option<State>>,
+    busy: Busy,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    from: Arc<Generation>,
+    next: Arc<Generation>,
+    frontier: u128,
+}
+
+impl Rotator {
+    /// Somebody shall begin a rotation.
+    pub(super) fn request(&self) {
+        self.wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Where records move to.
+    pub(super) fn next(&self) -> Option<Arc<Generation>> {
+        if !self.is_running() {
+            return None;
+        }
+        let state = self.state.lock();
+        state.as_ref().map(|state| Arc::clone(&state.next))
+    }
+
+    fn is_running(&self) -> bool {
+        self.running.load(Ordering::Acquire)
+    }
+
+    /// Goes on with a rotation that has come so far.
+    pub(super) fn resume(&self, from: &Arc<Generation>, next: &Arc<Generation>, frontier: u128) {
+        for shard in from.shards() {
+            shard.begin_to_move(next, frontier);
+        }
+        *self.state.lock() = Some(State {
+            from: Arc::clone(from),
+            next: Arc::clone(next),
+            frontier,
+        });
+        self.wanted.store(false, Ordering::Relaxed);
+        self.running.store(true, Ordering::Release);
+    }
+}
+
+/// A record that moves.
+struct Moving {
+    h0: u64,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl<E: Engine, L: Layout> Store<E, L> {
+    /// Begins to change the seed: everything that was learnt is forgotten, and so is everything
+    /// that an attacker has found out. Whoever uses the store from now on moves a few records
+    /// along; [`finish_rotation`](Self::finish_rotation) moves the rest at once. Does nothing if a change is
+    /// under way.
+    ///
+    /// # Errors
+    /// [`Error::Engine`], and [`Error::Filter`] if there is no memory for a second filter.
+    pub fn rotate(&self) -> Result<(), Error> {
+        self.rotation.request();
+        self.rotate_a_little()
+    }
+
+    /// Is a change of seed under way?
+    #[must_use]
+    pub fn is_rotating(&self) -> bool {
+        self.rotation.is_running()
+    }
+
+    /// Moves all records that are left, in steps between which others get their turns.
+    ///
+    /// # Errors
+    /// [`Error::Engine`]. What has moved has moved; the rest can go on later.
+    pub fn finish_rotation(&self) -> Result<(), Error> {
+        while self.is_rotating() {
+            self.rotate_a_little()?;
+        }
+        Ok(())
+    }
+
+    /// One step, if there is one to take and nobody else is at it. The caller has no turn and
+    /// is not in the gate.
+    pub(super) fn rotate_a_little(&self) -> Result<(), Error> {
+        let wanted = self.rotation.wanted.load(Ordering::Relaxed);
+        if !wanted && !self.rotation.is_running() {
+            return Ok(());
+        }
+        let step = || {
+            let _gate = self.gate.read();
+            if !self.rotation.is_running() {
+                if !self.rotation.wanted.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                self.begin_to_rotate()?;
+            }
+            let start = Instant::now();
+            let result = self.move_some();
+            raise(&self.longest_step, start.elapsed().as_nanos() as u64);
+            result
+        };
+        self.rotation.busy.unless_busy(step).unwrap_or(Ok(()))
+    }
+
+    fn begin_to_rotate(&self) -> Result<(), Error> {
+        let from = self.current.load_full();
+        let series = Series {
+            table: from.other_table(),
+            seed: Seed::random()?,
+        };
+        let records = self.len();
+        let capacity = self.options.capacity.max(records + records / 4);
+        let next = self.new_generation(&series, capacity)?;
+        let mut changes = Changes::new();
+        meta::set_next(&mut changes, &series, 0);
+        self.commit(changes, Durability::Sync)?;
+        tracing::info!(records, "the change to a new seed begins");
+        self.rotation.resume(&from, &Arc::new(next), 0);
+        Ok(())
+    }
+
+    pub(super) fn new_generation(
+        &self,
+        series: &Series,
+        capacity: u64,
+    ) -> Result<Generation, Error> {
+        let options = &self.options;
+        let measures = Measures {
+            choice: options.choice,
+            remainder_bits: options.remainder_bits,
+            seed: series.seed,
+        };
+        let (table, bits) = (series.table, options.shard_bits);
+        let generation = Generation::empty(table, measures, bits, options.policy, capacity)?;
+        Ok(generation)
+    }
+
+    /// Moves a few hundred records and the frontier.
+    fn move_some(&self) -> Result<(), Error> {
+        let Some(state) = self.rotation.state.lock().clone() else {
+            return Ok(());
+        };
+        let (from, next) = (&state.from, &state.next);
+        // Below the end, hence a word.
+        let frontier = state.frontier as u64;
+        let index = match from.bits() {
+            0 => 0,
+            bits => (frontier >> (64 - bits)) as usize,
+        };
+        let turn = Turn::wait(from, index);
+        let end = *turn.shard().place().all().end();
+        let (records, below) = self.records_from(from, frontier, end)?;
+        turn.shard().set_moving(below);
+
+        let mut by_shard = BTreeMap::<usize, Vec<(u64, Moving)>>::new();
+        for record in records {
+            let spot = next.spot(&record.key);
+            let list = by_shard.entry(spot.shard).or_default();
+            list.push((spot.h0, record));
+        }
+        let mut turns = Vec::with_capacity(by_shard.len());
+        let mut changes = Changes::new();
+        let mut moved = 0;
+        for (index, list) in by_shard {
+            let turn = Turn::wait(next, index);
+            let count = list.len() as u64;
+            let shard = turn.shard();
+            let keys: Vec<_> = list.iter().map(|(_, r)| shard.hash(&r.key)).collect();
+            self.add(&turn, &keys.iter().collect::<Vec<_>>())?;
+            for (h0, record) in list {
+                changes.delete(from.table, entry(record.h0, &record.key));
+                changes.put(next.table, entry(h0, &record.key), record.value);
+            }
+            turns.push((turn, count));
+            moved += count;
+        }
+        let series = Series {
+            table: next.table,
+            seed: *next.seed(),
+        };
+        let done = below == END;
+        if done {
+            meta::set_current(&mut changes, &series);
+            meta::clear_next(&mut changes);
+        } else {
+            meta::set_next(&mut changes, &series, below);
+        }
+        // A crash may undo it: then the records are where they were, and the frontier too.
+        self.commit(changes, Durability::Buffered)?;
+        turn.shard().set_moved(below);
+        turn.shard().counters.remove_records(moved);
+        for (turn, count) in turns {
+            turn.shard().counters.add_records(count);
+            self.settle(turn);
+        }
+        drop(turn);
+        if done {
+            self.current.store(Arc::clone(next));
+            *self.rotation.state.lock() = None;
+            self.rotation.running.store(false, Ordering::Release);
+            self.rotations.fetch_add(1, Ordering::Relaxed);
+            tracing::info!(records = next.records(), "the change to a new seed is done");
+        } else if let Some(state) = &mut *self.rotation.state.lock() {
+            state.frontier = below;
+        }
+        Ok(())
+    }
+
+    /// The next records to move, up to a hash, and the hash below which all have been found.
+    fn records_from(
+        &self,
+        from: &Generation,
+        frontier: u64,
+        end: u64,
+    ) -> Result<(Vec<Moving>, u128), Error> {
+        let mut records: Vec<Moving> = Vec::new();
+        let mut below = u128::from(end) + 1;
+        let hashes = frontier..=end;
+        hash_order::scan(&self.snapshot()?, from.table, &hashes, |h0, key, value| {
+            // Keys of one hash go together.
+            let last = records.last().map(|record| record.h0);
+            if records.len() as u64 >= STEP && last != Some(h0) {
+                below = u128::from(h0);
+                return ControlFlow::Break(());
+            }
+            records.push(Moving {
+                h0,
+                key: key.to_vec(),
+                value: value.to_vec(),
+            });
+            ControlFlow::Continue(())
+        })?;
+        Ok((records, below))
+    }
+}

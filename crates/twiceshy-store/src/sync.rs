@@ -1,0 +1,61 @@
+//! The locks, in one place, so that a model checker can put its own in theirs.
+//!
+//! A panic while one of them is held leaves nothing half done that another thread could not go
+//! on from (the engine is the truth and filters only ever say "maybe" too often), so
+//! poisoning is ignored.
+
+#[cfg(not(twiceshy_shuttle))]
+use std::sync as imp;
+use std::sync::PoisonError;
+
+#[cfg(twiceshy_shuttle)]
+use shuttle::sync as imp;
+
+pub(crate) use imp::{MutexGuard, RwLockReadGuard, RwLockWriteGuard};
+
+/// A mutex that knows no poison.
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(imp::Mutex<T>);
+
+impl<T> Mutex<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Mutex(imp::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A readers-writer lock that knows no poison.
+#[derive(Debug, Default)]
+pub(crate) struct RwLock<T>(imp::RwLock<T>);
+
+impl<T> RwLock<T> {
+    pub(crate) fn new(value: T) -> Self {
+        RwLock(imp::RwLock::new(value))
+    }
+
+    #[inline]
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A condition variable that knows no poison.
+#[derive(Debug, Default)]
+pub(crate) struct Condvar(imp::Condvar);
+
+impl Condvar {
+    pub(crate) fn wait<'g, T>(&self, guard: MutexGuard<'g, T>) -> MutexGuard<'g, T> {
+        self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn notify_one(&self) {
+        self.0.notify_one();
+    }
+}
