@@ -450,6 +450,21 @@ impl Shard {
     }
 }
 
+/// Starting afresh.
+impl Shard {
+    /// Takes over the filter of another shard of the same place and measures, with the number of
+    /// its records. The caller has the turn, and nobody uses the other.
+    pub(crate) fn take_filter_of(&self, other: &Shard) {
+        let filter = std::mem::replace(&mut other.front.write().filter, Filter::None);
+        let mut front = self.front.write();
+        front.filter = filter;
+        front.growth = None;
+        front.version += 1;
+        self.counters.remove_records(self.counters.records());
+        self.counters.add_records(other.counters.records());
+    }
+}
+
 /// Moving on to another generation.
 impl Shard {
     /// From now on records move from here to there. Those with hashes below `moved` have.

@@ -1,0 +1,86 @@
+//! A reverse map in an engine.
+
+use std::ops::{ControlFlow, RangeInclusive};
+
+use twiceshy::ReverseMap;
+
+use crate::engine::{Changes, Durability, Engine, EngineError, Snapshot, Table};
+use crate::hash_order;
+
+/// A reverse map in any [engine](crate::engine), for a [`Guard`](crate::Guard) or for an adaptive filter of
+/// your own. It has the engine's table [`Even`](Table::Even) to itself; the other tables are
+/// left alone.
+///
+/// Each insertion is a commit. They need not be safe: a key that is listed and lost in a crash
+/// is listed again when the guard is rebuilt from the database. So the default is
+/// [`Buffered`](Durability::Buffered).
+#[derive(Clone, Debug)]
+pub struct EngineMap<E> {
+    engine: E,
+    durability: Durability,
+}
+
+impl<E: Engine> EngineMap<E> {
+    /// In this engine.
+    pub fn new(engine: E) -> Self {
+        EngineMap {
+            engine,
+            durability: Durability::Buffered,
+        }
+    }
+
+    /// With commits of this durability.
+    #[must_use]
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &E {
+        &self.engine
+    }
+
+    fn is_listed(&self, entry: &[u8]) -> Result<bool, EngineError> {
+        let snapshot = self.engine.snapshot()?;
+        Ok(snapshot.get(Table::Even, entry, |_| ())?.is_some())
+    }
+}
+
+impl<E: Engine> ReverseMap for EngineMap<E> {
+    type Error = EngineError;
+
+    fn keys(
+        &self,
+        h0: RangeInclusive<u64>,
+        mut each: impl FnMut(u64, &[u8]),
+    ) -> Result<(), EngineError> {
+        let snapshot = self.engine.snapshot()?;
+        hash_order::scan(&snapshot, Table::Even, &h0, |h0, key, _| {
+            each(h0, key);
+            ControlFlow::Continue(())
+        })
+    }
+
+    fn insert(&mut self, h0: u64, key: &[u8]) -> Result<bool, EngineError> {
+        let entry = hash_order::entry(h0, key);
+        if self.is_listed(&entry)? {
+            return Ok(false);
+        }
+        let mut changes = Changes::new();
+        changes.put(Table::Even, entry, Vec::new());
+        self.engine.write(&changes, self.durability)?;
+        Ok(true)
+    }
+
+    fn remove(&mut self, h0: u64, key: &[u8]) -> Result<bool, EngineError> {
+        let entry = hash_order::entry(h0, key);
+        if !self.is_listed(&entry)? {
+            return Ok(false);
+        }
+        let mut changes = Changes::new();
+        changes.delete(Table::Even, entry);
+        self.engine.write(&changes, self.durability)?;
+        Ok(true)
+    }
+}

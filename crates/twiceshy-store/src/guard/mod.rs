@@ -1,0 +1,319 @@
+//! A filter beside a database that you run already.
+//!
+//! A [`Store`](crate::Store) brings its own tables. A [`Guard`] stands beside yours: before you
+//! ask your database, ask the guard.
+//!
+//! ```text
+//!   guard.check(key) ── No ─────────────────────────────── done, no trip
+//!         └─ Maybe(ticket) ── ask your database ── found ─ done
+//!                                      └─ not found ────── ticket.absent(): won't happen again
+//! ```
+//!
+//! To learn from a mistake it needs the keys that share the mistaken fingerprint, in hash order:
+//! a [`ReverseMap`], which is all that it keeps. That may be
+//!
+//! * a map that the guard writes: [`MemoryMap`](twiceshy::reverse_map::MemoryMap), or
+//!   [`EngineMap`] in any [engine](crate::engine);
+//! * your own table, if it has an indexed column with the hash of the key
+//!   ([`Guard::hash_of`]): implement [`ReverseMap::keys`] as a query of that index, and let
+//!   `insert` and `remove` do nothing.
+//!
+//! # Rules
+//!
+//! 1. Tell the guard of a key **before** your commit makes it visible ([`Guard::inserting`]), and
+//!    of a deletion **after** your commit ([`Guard::deleted`]). Then a key that is there is never
+//!    answered "no". A fingerprint without a record costs nothing but a wasted trip.
+//! 2. All writers go through the same guard. After writes that did not, build it anew
+//!    ([`Guard::rebuild`]).
+//! 3. A map that outlives the process goes with its seed: pass the one of
+//!    [`Guard::seed`] to [`StoreBuilder::seed`](crate::StoreBuilder::seed) the next time.
+//!
+//! ```
+//! use std::collections::HashMap;
+//! use twiceshy::reverse_map::MemoryMap;
+//! use twiceshy_store::{Check, StoreBuilder};
+//!
+//! let mut database = HashMap::from([("anna", 1), ("otto", 2)]);
+//! let guard = StoreBuilder::new().capacity(1_000).guard(MemoryMap::default())?;
+//! guard.rebuild(database.keys())?;
+//!
+//! // A new record: the guard first, then the database.
+//! let pending = guard.inserting("emma")?;
+//! database.insert("emma", 3);
+//! pending.done();
+//!
+//! for name in ["anna", "bob", "emma"] {
+//!     match guard.check(name) {
+//!         Check::No => assert!(!database.contains_key(name)),
+//!         Check::Maybe(ticket) => match database.get(name) {
+//!             Some(number) => println!("{name}: {number}"),
+//!             None => _ = ticket.absent()?, // a mistake that won't be repeated
+//!         },
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod engine_map;
+mod error;
+mod write;
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use twiceshy::ReverseMap;
+use twiceshy::hash::{Hashed, Seed, Sip13};
+
+pub use self::engine_map::EngineMap;
+pub use self::error::GuardError;
+pub use self::write::Inserting;
+
+use crate::StoreBuilder;
+use crate::builder::{Options, WhenFull};
+use crate::engine::Table;
+use crate::filter::{Filter, Measures, slots_for};
+use crate::generation::Generation;
+use crate::layout::Layout;
+use crate::shard::{Asked, Lesson, Maybe, Place, Turn};
+use crate::sync::Mutex;
+
+/// A filter beside a database that you run already. See the [module](self) for the rules.
+pub struct Guard<R> {
+    map: Mutex<R>,
+    generation: Arc<Generation>,
+    options: Options,
+    /// Keys whose commits are under way, by shard: they count as members whether or not the
+    /// map lists them yet.
+    in_flight: Box<[InFlight]>,
+}
+
+type InFlight = Mutex<Vec<Box<[u8]>>>;
+
+/// What the filter says of a key.
+#[derive(Debug)]
+pub enum Check<'g, R: ReverseMap> {
+    /// It is not there. Certain.
+    No,
+    /// It may be there: ask your database, and if it isn't, say so with the ticket.
+    Maybe(Ticket<'g, R>),
+}
+
+impl<R: ReverseMap> Check<'_, R> {
+    /// Is a look into the database worth it?
+    #[must_use]
+    pub fn is_maybe(&self) -> bool {
+        matches!(self, Check::Maybe(_))
+    }
+}
+
+/// A "maybe", to be answered.
+#[must_use = "if the key was not there, say so with `absent`; otherwise drop it"]
+pub struct Ticket<'g, R> {
+    guard: &'g Guard<R>,
+    key: Box<[u8]>,
+}
+
+/// What became of a false positive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Learnt {
+    /// It won't happen again.
+    Yes,
+    /// The policy waits for more of them.
+    NotYet,
+    /// There was nothing to learn: another thread did, or the key has been inserted since.
+    Nothing,
+    /// The filter has no room and may not grow.
+    Full,
+}
+
+impl<L: Layout> StoreBuilder<L> {
+    /// A guard with this reverse map, and a filter of all keys that it lists. Of the builder's
+    /// choices it takes capacity, false-positive rate, policy, shards, ghosts and seed; the layout is of no
+    /// meaning here.
+    ///
+    /// # Errors
+    /// [`GuardError::Map`] if the map can't be read, [`GuardError::Filter`] if the measures are
+    /// impossible, [`GuardError::Seed`] if the map's hashes were made with another seed.
+    pub fn guard<R: ReverseMap>(self, map: R) -> Result<Guard<R>, GuardError<R::Error>> {
+        let (mut options, _) = self.into_parts().map_err(GuardError::from_store)?;
+        if options.when_full == WhenFull::Rotate {
+            // The hashes are in a table that is not ours to rewrite.
+            options.when_full = WhenFull::Grow;
+        }
+        let seed = options.seed.map_or_else(Seed::random, Ok)?;
+        let generation = build(&map, &options, seed)?;
+        let shards = generation.shards().len();
+        Ok(Guard {
+            map: Mutex::new(map),
+            generation: Arc::new(generation),
+            options,
+            in_flight: (0..shards).map(|_| Mutex::default()).collect(),
+        })
+    }
+}
+
+/// A filter of all keys that the map lists.
+fn build<R: ReverseMap>(
+    map: &R,
+    options: &Options,
+    seed: Seed,
+) -> Result<Generation, GuardError<R::Error>> {
+    let measures = Measures {
+        choice: options.choice,
+        remainder_bits: options.remainder_bits,
+        seed,
+    };
+    let bits = options.shard_bits;
+    let planned = slots_for(options.capacity >> bits);
+    let mut filters = Vec::with_capacity(1 << bits);
+    for index in 0..1_u64 << bits {
+        let place = Place { index, bits };
+        let mut hashes = Vec::new();
+        let mut foreign = false;
+        map.keys(place.all(), |h0, key| {
+            foreign |= Hashed::from_bytes::<Sip13>(&seed, key).h0() != h0;
+            hashes.push(h0 << bits);
+        })
+        .map_err(GuardError::Map)?;
+        if foreign {
+            return Err(GuardError::Seed);
+        }
+        hashes.sort_unstable();
+        let slots = planned.max(slots_for(hashes.len() as u64));
+        let filter = Filter::from_sorted(&measures, slots, &hashes)?;
+        filters.push((Some(filter), hashes.len() as u64));
+    }
+    let generation = Generation::from_fn(Table::Even, measures, bits, options.policy, |place| {
+        let filter = filters[place.index as usize].0.take();
+        Ok(filter.expect("each shard is made once"))
+    })?;
+    for (shard, (_, records)) in generation.shards().iter().zip(&filters) {
+        shard.counters.add_records(*records);
+    }
+    Ok(generation)
+}
+
+impl<R: ReverseMap> Guard<R> {
+    /// May this key be there?
+    #[inline]
+    pub fn check(&self, key: impl AsRef<[u8]>) -> Check<'_, R> {
+        let key = key.as_ref();
+        let generation = &self.generation;
+        let spot = generation.spot(key);
+        let shard = generation.shard(spot.shard);
+        if let Asked::Maybe(_) = shard.ask(&spot.key) {
+            let (guard, key) = (self, key.into());
+            return Check::Maybe(Ticket { guard, key });
+        }
+        shard.counters.negative();
+        Check::No
+    }
+
+    /// The first word of a key's hash, for an indexed column of your own table.
+    #[must_use]
+    pub fn hash_of(&self, key: impl AsRef<[u8]>) -> u64 {
+        self.generation.spot(key.as_ref()).h0
+    }
+
+    /// The seed of the hashes. Keep it with the reverse map, and from those who may choose keys.
+    #[must_use]
+    pub fn seed(&self) -> Seed {
+        *self.generation.seed()
+    }
+
+    /// How many keys the guard knows of.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.generation.records()
+    }
+
+    /// Is there none?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The reverse map, back.
+    pub fn into_map(self) -> R {
+        self.map.into_inner()
+    }
+
+    /// All keys with hashes in a range, in hash order: those that the map lists and those that are
+    /// under way.
+    fn keys(
+        &self,
+        shard: usize,
+        hashes: &RangeInclusive<u64>,
+    ) -> Result<Vec<Vec<u8>>, GuardError<R::Error>> {
+        let mut keys = Vec::new();
+        let list = |h0, key: &[u8]| keys.push((h0, key.to_vec()));
+        (self.map.lock().keys(hashes.clone(), list)).map_err(GuardError::Map)?;
+        for key in &*self.in_flight[shard].lock() {
+            let h0 = self.hash_of(key);
+            if hashes.contains(&h0) {
+                keys.push((h0, key.to_vec()));
+            }
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(keys.into_iter().map(|(_, key)| key).collect())
+    }
+
+    /// Learns from a false positive.
+    fn learn(&self, key: &[u8]) -> Result<Learnt, GuardError<R::Error>> {
+        let generation = &self.generation;
+        let spot = generation.spot(key);
+        let turn = Turn::wait(generation, spot.shard);
+        let shard = turn.shard();
+        let Asked::Maybe(Maybe { version, range, .. }) = shard.ask(&spot.key) else {
+            return Ok(Learnt::Nothing);
+        };
+        let keys = self.keys(spot.shard, &range)?;
+        if keys.iter().any(|listed| **listed == *key) {
+            return Ok(Learnt::Nothing); // inserted since
+        }
+        shard.counters.false_positive(spot.key.word(1));
+        let hashed: Vec<_> = keys.iter().map(|key| shard.hash(key)).collect();
+        let lesson = shard.learn(&spot.key, version, &hashed)?;
+        self.tend(&turn)?;
+        Ok(match lesson {
+            Lesson::Learnt => {
+                shard.counters.adaptation();
+                Learnt::Yes
+            }
+            Lesson::Waiting => Learnt::NotYet,
+            Lesson::Full => {
+                shard.counters.unlearnt();
+                Learnt::Full
+            }
+            Lesson::Stale | Lesson::Known => Learnt::Nothing,
+        })
+    }
+}
+
+impl<R: ReverseMap> Ticket<'_, R> {
+    /// The key was not there: learns from it, so that it is answered "no" from now on. Reads
+    /// one range of the reverse map.
+    ///
+    /// # Errors
+    /// [`GuardError::Map`], and [`GuardError::Filter`] if the map lists keys that the guard was
+    /// never told of. The filter is as it was.
+    pub fn absent(self) -> Result<Learnt, GuardError<R::Error>> {
+        self.guard.learn(&self.key)
+    }
+}
+
+impl<R> fmt::Debug for Ticket<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ticket").finish_non_exhaustive()
+    }
+}
+
+impl<R: ReverseMap> fmt::Debug for Guard<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guard")
+            .field("keys", &self.len())
+            .finish_non_exhaustive()
+    }
+}

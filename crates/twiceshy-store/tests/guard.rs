@@ -1,0 +1,186 @@
+//! A guard beside a database that is not ours, against a set in memory.
+
+#![allow(clippy::unwrap_used)] // here, a panic is the message
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex};
+
+use twiceshy::ReverseMap;
+use twiceshy::hash::{Hashed, Seed, Sip13};
+use twiceshy::reverse_map::MemoryMap;
+use twiceshy::testing::Source;
+use twiceshy_store::engine::InMemory;
+use twiceshy_store::guard::{EngineMap, Learnt};
+use twiceshy_store::{Check, Guard, GuardError, StoreBuilder, WhenFull};
+
+type Rows = BTreeSet<(u64, Vec<u8>)>;
+
+/// Somebody's own table with an indexed column of hashes: the guard only reads it.
+#[derive(Clone, Default)]
+struct OwnTable {
+    rows: Arc<Mutex<Rows>>,
+}
+
+impl ReverseMap for OwnTable {
+    type Error = Infallible;
+
+    fn keys(
+        &self,
+        h0: RangeInclusive<u64>,
+        mut each: impl FnMut(u64, &[u8]),
+    ) -> Result<(), Infallible> {
+        let rows = self.rows.lock().unwrap();
+        for (hash, key) in rows.range((*h0.start(), vec![])..) {
+            if hash > h0.end() {
+                break;
+            }
+            each(*hash, key);
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, _h0: u64, _key: &[u8]) -> Result<bool, Infallible> {
+        Ok(true)
+    }
+
+    fn remove(&mut self, _h0: u64, _key: &[u8]) -> Result<bool, Infallible> {
+        Ok(true)
+    }
+}
+
+fn key(source: &mut Source<'_>) -> Vec<u8> {
+    format!("row{}", source.below(400).unwrap()).into_bytes()
+}
+
+/// Plays with a guard; `commit` and `roll_out` are what the database does.
+fn play<R: ReverseMap<Error: std::fmt::Debug>>(
+    seed: u64,
+    map: R,
+    commit: impl Fn(u64, &[u8]),
+    roll_out: impl Fn(u64, &[u8]),
+) {
+    let source = &mut Source::from_seed(seed);
+    let guard = StoreBuilder::new()
+        .capacity(source.pick(&[1, 50, 500]).unwrap())
+        .shards(source.pick(&[1, 8]).unwrap())
+        .fpr(source.pick(&[0.5, 0.1, 0.02]).unwrap())
+        .seed(Seed::from_u64(seed))
+        .guard(map)
+        .unwrap();
+    let mut rows = BTreeSet::new();
+    let mut fixed = BTreeSet::new();
+    for _ in 0..3_000 {
+        let key = key(source);
+        let h0 = guard.hash_of(&key);
+        match source.below(16).unwrap() {
+            0..=3 => {
+                let pending = guard.inserting(&key).unwrap();
+                // Others learn while the commit is under way.
+                let query = self::key(source);
+                check(&guard, &rows, &mut BTreeSet::new(), &query);
+                if source.one_in(8).unwrap() && !rows.contains(&key) {
+                    pending.rolled_back().unwrap();
+                } else {
+                    commit(h0, &key);
+                    rows.insert(key);
+                    pending.done();
+                    // A new key may match what was fixed for others.
+                    fixed.clear();
+                }
+            }
+            4 | 5 => {
+                roll_out(h0, &key);
+                let was_there = rows.remove(&key);
+                assert!(guard.deleted(&key).unwrap() || !was_there);
+                fixed.clear();
+            }
+            6 if source.one_in(40).unwrap() => {
+                guard.rebuild(&rows).unwrap();
+                fixed.clear();
+            }
+            _ => check(&guard, &rows, &mut fixed, &key),
+        }
+        assert!(rows.iter().all(|row| guard.check(row).is_maybe()));
+        assert_eq!(guard.len(), rows.len() as u64);
+    }
+    assert!(!fixed.is_empty());
+    for query in &fixed {
+        assert!(!guard.check(query).is_maybe(), "a mistake is made twice");
+    }
+}
+
+fn check<R: ReverseMap<Error: std::fmt::Debug>>(
+    guard: &Guard<R>,
+    rows: &BTreeSet<Vec<u8>>,
+    fixed: &mut BTreeSet<Vec<u8>>,
+    key: &[u8],
+) {
+    match guard.check(key) {
+        Check::No => assert!(!rows.contains(key)),
+        Check::Maybe(_) if rows.contains(key) => {}
+        Check::Maybe(ticket) => {
+            if ticket.absent().unwrap() == Learnt::Yes {
+                fixed.insert(key.to_vec());
+            }
+        }
+    }
+}
+
+#[test]
+fn beside_a_map_of_its_own() {
+    for seed in 0..40 {
+        play(seed, MemoryMap::default(), |_, _| (), |_, _| ());
+        let map = EngineMap::new(InMemory::new());
+        play(seed, map, |_, _| (), |_, _| ());
+    }
+}
+
+#[test]
+fn beside_somebodys_own_table() {
+    for seed in 0..40 {
+        let table = OwnTable::default();
+        let rows = Arc::clone(&table.rows);
+        play(
+            seed,
+            table,
+            |h0, key| _ = rows.lock().unwrap().insert((h0, key.to_vec())),
+            |h0, key| _ = rows.lock().unwrap().remove(&(h0, key.to_vec())),
+        );
+    }
+}
+
+#[test]
+fn what_goes_wrong_says_so() {
+    let seed = Seed::from_u64(1);
+    let h0 = Hashed::from_bytes::<Sip13>(&seed, b"anna").h0();
+    let mut map = MemoryMap::default();
+    map.insert(h0, b"anna").unwrap();
+    let with = |seed| StoreBuilder::new().seed(seed).guard(map.clone());
+    let error = with(Seed::from_u64(2)).unwrap_err();
+    assert!(matches!(error, GuardError::Seed));
+    assert!(error.to_string().contains("another seed"), "{error}");
+    let guard = with(seed).unwrap();
+    assert!(guard.check("anna").is_maybe() && guard.seed() == seed);
+
+    // A key is listed until its deletion has happened.
+    let table = OwnTable::default();
+    table.rows.lock().unwrap().insert((h0, b"anna".to_vec()));
+    let guard = StoreBuilder::new().seed(seed).guard(table).unwrap();
+    let error = guard.deleted("anna").unwrap_err();
+    assert!(matches!(error, GuardError::StillThere));
+    assert!(error.to_string().contains("first"), "{error}");
+    assert!(guard.check("anna").is_maybe());
+
+    let guard = StoreBuilder::new()
+        .capacity(1)
+        .shards(1)
+        .when_full(WhenFull::Refuse)
+        .guard(MemoryMap::default())
+        .unwrap();
+    let error = (0..1_000_u32)
+        .find_map(|key| guard.inserted(key.to_le_bytes()).err())
+        .unwrap();
+    assert!(matches!(error, GuardError::Full), "{error}");
+}
