@@ -13,7 +13,7 @@ use super::EngineError;
 use crate::files::sync_names;
 
 /// Makes the file or directory `path` with `make`, unless it is there. The caller holds a
-/// [`lock`] that keeps out others who do the same.
+/// [`Lock`] that keeps out others who do the same.
 pub(super) fn create_whole(
     engine: &'static str,
     path: &Path,
@@ -47,18 +47,32 @@ pub(super) fn exists(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.is_dir() || found.len() > 0)
 }
 
-/// The lock in this file, which ends with the process at the latest.
-pub(super) fn lock(engine: &'static str, path: &Path) -> Result<File, EngineError> {
-    let failed = |error| EngineError::new(engine, "opening", error);
-    let file = File::create(path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(EngineError::new(
-            engine,
-            "opening",
-            "the database is open already, here or in another process",
-        )),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
+/// A lock that ends with the process at the latest.
+#[derive(Debug)]
+pub(super) struct Lock(File);
+
+impl Lock {
+    /// The lock in this file.
+    pub(super) fn take(engine: &'static str, path: &Path) -> Result<Self, EngineError> {
+        let failed = |error| EngineError::new(engine, "opening", error);
+        let file = File::create(path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Lock(file)),
+            Err(TryLockError::WouldBlock) => Err(EngineError::new(
+                engine,
+                "opening",
+                "the database is open already, here or in another process",
+            )),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file would do, if it were the only copy: a process that another thread is
+        // about to start has one until it runs its program.
+        let _ = self.0.unlock();
     }
 }
 

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::ops::{Bound, ControlFlow};
 use std::path::Path;
 
 use fjall::config::FilterPolicy;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
 
-use super::create::{create_whole, lock};
+use super::create::{Lock, create_whole};
 use super::{
     Bounds, Change, Changes, Durability, Engine, EngineError, Snapshot, Table, check_keys, clip,
     is_empty,
@@ -57,7 +57,7 @@ impl FjallOptions {
     pub fn open(self, path: impl AsRef<Path>) -> Result<Fjall, EngineError> {
         let path = path.as_ref();
         fs::create_dir_all(path).map_err(opening)?;
-        let lock = lock(NAME, &path.join("lock"))?;
+        let lock = Lock::take(NAME, &path.join("lock"))?;
         let path = path.join("fjall");
         create_whole(NAME, &path, |aside| self.open_both(aside).map(drop))?;
         let (keyspace, database) = self.open_both(&path)?;
@@ -89,6 +89,11 @@ impl FjallOptions {
 /// [`Durability::Buffered`] commits survive the end of the process, as they are the operating
 /// system's then; a loss of power takes the end of the journal.
 ///
+/// One thing it doesn't bear: if the power fails while a commit longer than a page is written,
+/// the disk may have its end and not its middle. fjall 3.1 can't tell that from damage to older
+/// commits and refuses to open the database (`ChecksumMismatch`); someone has to cut the journal
+/// by hand. A store that must come up by itself belongs on redb or LMDB.
+///
 /// All tables share one keyspace, under a byte in front of each key. With a keyspace each, one
 /// of them could have been written to its sorted files when the power fails and the journal,
 /// which has the rest of the same commit, not yet: half of the commit would stay.
@@ -96,7 +101,7 @@ pub struct Fjall {
     keyspace: Keyspace,
     database: Database,
     /// Keeps others out for as long as the database is open.
-    _lock: File,
+    _lock: Lock,
 }
 
 impl Fjall {

@@ -1,14 +1,14 @@
 //! LMDB: a memory-mapped B-tree in C, through `heed`.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::ops::{Bound, ControlFlow};
 use std::path::Path;
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, WithoutTls};
 
-use super::create::{create_whole, lock};
+use super::create::{Lock, create_whole};
 use super::{
     Bounds, Change, Changes, Durability, Engine, EngineError, Snapshot, Table, check_keys, clip,
     is_empty,
@@ -40,7 +40,7 @@ pub struct Lmdb {
     map_size: usize,
     max_key_len: usize,
     /// Keeps others out for as long as the environment is open.
-    _lock: File,
+    _lock: Lock,
 }
 
 impl Lmdb {
@@ -61,7 +61,7 @@ impl Lmdb {
         let path = path.as_ref();
         fs::create_dir_all(path).map_err(opening)?;
         // LMDB lets processes share an environment. A store can't.
-        let lock = lock(NAME, &path.join("lock"))?;
+        let lock = Lock::take(NAME, &path.join("lock"))?;
         let path = path.join("lmdb");
         create_whole(NAME, &path, |aside| {
             fs::create_dir(aside).map_err(opening)?;

@@ -23,7 +23,7 @@
 //! | | `Sync` commits | `Buffered` commits |
 //! | --- | --- | --- |
 //! | `Redb` | none | the process stops: all since the last `Sync` one |
-//! | `Fjall` | none | the power fails: some of the last ones |
+//! | `Fjall` | none, but it may need a hand: see there | the power fails: some of the last ones |
 //! | `Lmdb` | none | the power fails: the last one |
 //! | [`InMemory`] | all | all |
 //!

@@ -12,7 +12,7 @@ use redb::{
     StorageBackend, TableDefinition,
 };
 
-use super::create::{beside, create_whole, exists, lock};
+use super::create::{Lock, beside, create_whole, exists};
 use super::{
     Bounds, Change, Changes, Durability, Engine, EngineError, Snapshot, Table, check_keys, is_empty,
 };
@@ -115,7 +115,7 @@ impl Redb {
     fn open(path: &Path, builder: &Builder) -> Result<Self, EngineError> {
         if !exists(path) {
             let lock_path = beside(path, ".lock");
-            let lock = lock(NAME, &lock_path)?;
+            let lock = Lock::take(NAME, &lock_path)?;
             create_whole(NAME, path, |aside| {
                 Redb::new(builder.create(aside)).map(drop)
             })?;

@@ -4,10 +4,12 @@
 #![allow(clippy::unwrap_used)]
 
 mod breaking;
+mod killed;
 #[cfg(any(feature = "redb", feature = "fjall", feature = "lmdb"))]
 mod own;
 #[cfg(feature = "redb")]
 mod power;
+mod script;
 mod suite;
 
 use std::fmt::Debug;
@@ -27,6 +29,9 @@ trait Kind {
 
     /// Does it take keys of no bytes? The store has none.
     const EMPTY_KEYS: bool = true;
+
+    /// Does the end of the process leave all commits, those that are buffered too?
+    const OUTLIVES: bool = true;
 
     /// The engine in this directory.
     fn open(directory: &Path) -> Result<Self::Engine, EngineError>;
@@ -64,6 +69,7 @@ struct Redb;
 #[cfg(feature = "redb")]
 impl Kind for Redb {
     type Engine = twiceshy_store::engine::Redb;
+    const OUTLIVES: bool = false;
 
     fn open(directory: &Path) -> Result<Self::Engine, EngineError> {
         twiceshy_store::engine::Redb::with_cache(directory.join("file"), 1 << 20)
@@ -131,6 +137,20 @@ macro_rules! suite {
             #[test]
             fn keeps_buffered_commits_over_a_clean_end() {
                 suite::keeps_buffered_commits_over_a_clean_end::<$kind>();
+            }
+
+            #[test]
+            fn keeps_what_it_promised_when_the_process_dies() {
+                let name = "keeps_what_it_promised_when_the_process_dies";
+                let name = format!("{}::{name}", stringify!($name));
+                killed::keeps_what_it_promised::<$kind>(&name);
+            }
+
+            #[test]
+            fn opens_what_was_being_made_when_the_process_died() {
+                let name = "opens_what_was_being_made_when_the_process_died";
+                let name = format!("{}::{name}", stringify!($name));
+                killed::opens_what_was_being_made::<$kind>(&name);
             }
 
             #[test]
