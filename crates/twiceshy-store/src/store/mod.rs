@@ -18,13 +18,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use arc_swap::ArcSwap;
 
 use crate::builder::Options;
+use crate::counters::Counts;
 use crate::engine::{Engine, EngineError, InMemory};
 use crate::error::Error;
 use crate::files::{Files, NoFiles};
 use crate::generation::Generation;
 use crate::journal::Journal;
 use crate::layout::{Layout, Merged};
-use crate::sync::{Mutex, RwLock};
+use crate::sync::{Condvar, Mutex, RwLock};
 use crate::{Batch, StoreBuilder};
 
 pub use self::iter::Iter;
@@ -69,6 +70,8 @@ pub struct Store<E, L = Merged> {
     rotation: rotate::Rotator,
     grows: AtomicU64,
     rotations: AtomicU64,
+    /// What generations counted that are gone.
+    past: Mutex<Counts>,
     longest_step: AtomicU64,
     layout: PhantomData<L>,
 }
@@ -211,20 +214,33 @@ impl<E: Engine, L: Layout> fmt::Debug for Store<E, L> {
     }
 }
 
-/// A lock around what one thread at a time does, for those that would rather skip it.
+/// What one thread at a time does, for those that would rather skip it than wait.
 #[derive(Debug, Default)]
-struct Busy(Mutex<bool>);
+struct Busy {
+    busy: Mutex<bool>,
+    done: Condvar,
+}
 
 impl Busy {
     /// Runs `work` unless another thread is at it.
     fn unless_busy<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
-        if std::mem::replace(&mut *self.0.lock(), true) {
+        if std::mem::replace(&mut *self.busy.lock(), true) {
             return None;
         }
-        let done = Done(self);
-        let result = work();
-        drop(done);
-        Some(result)
+        let _done = Done(self);
+        Some(work())
+    }
+
+    /// Runs `work` when no other thread is at it.
+    fn when_free<T>(&self, work: impl FnOnce() -> T) -> T {
+        let mut busy = self.busy.lock();
+        while *busy {
+            busy = self.done.wait(busy);
+        }
+        *busy = true;
+        drop(busy);
+        let _done = Done(self);
+        work()
     }
 }
 
@@ -233,7 +249,8 @@ struct Done<'b>(&'b Busy);
 
 impl Drop for Done<'_> {
     fn drop(&mut self) {
-        *self.0.0.lock() = false;
+        *self.0.busy.lock() = false;
+        self.0.done.notify_one();
     }
 }
 

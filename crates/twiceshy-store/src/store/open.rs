@@ -18,12 +18,13 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::filter::{Filter, Measures, slots_for};
 use crate::generation::Generation;
+use crate::hash_order;
 use crate::image::{self, GenerationImage, Image};
 use crate::journal::Journal;
 use crate::layout::Layout;
 use crate::meta::{self, Meta, Series};
 use crate::shard::{Place, rest_of};
-use crate::{hash_order, sync::RwLock};
+use crate::sync::{Mutex, RwLock};
 
 impl<L: Layout> StoreBuilder<L> {
     /// Opens the store in an engine, or makes one there if the engine is empty. `files` is
@@ -93,6 +94,7 @@ impl<L: Layout> StoreBuilder<L> {
             rotation: Rotator::default(),
             grows: AtomicU64::new(0),
             rotations: AtomicU64::new(0),
+            past: Mutex::default(),
             longest_step: AtomicU64::new(0),
             layout: PhantomData,
         };

@@ -120,7 +120,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
     /// [`Error::Engine`]. What has moved has moved; the rest can go on later.
     pub fn finish_rotation(&self) -> Result<(), Error> {
         while self.is_rotating() {
-            self.rotate_a_little()?;
+            self.rotation.busy.when_free(|| self.step())?;
         }
         Ok(())
     }
@@ -132,20 +132,24 @@ impl<E: Engine, L: Layout> Store<E, L> {
         if !wanted && !self.rotation.is_running() {
             return Ok(());
         }
-        let step = || {
-            let _gate = self.gate.read();
-            if !self.rotation.is_running() {
-                if !self.rotation.wanted.load(Ordering::Relaxed) {
-                    return Ok(());
-                }
-                self.begin_to_rotate()?;
+        let step = self.rotation.busy.unless_busy(|| self.step());
+        step.unwrap_or(Ok(()))
+    }
+
+    /// Begins a rotation if one is wanted, and moves a few records if one is under way. One
+    /// thread at a time.
+    fn step(&self) -> Result<(), Error> {
+        let _gate = self.gate.read();
+        if !self.rotation.is_running() {
+            if !self.rotation.wanted.load(Ordering::Relaxed) {
+                return Ok(());
             }
-            let start = Instant::now();
-            let result = self.move_some();
-            raise(&self.longest_step, start.elapsed().as_nanos() as u64);
-            result
-        };
-        self.rotation.busy.unless_busy(step).unwrap_or(Ok(()))
+            self.begin_to_rotate()?;
+        }
+        let start = Instant::now();
+        let result = self.move_some();
+        raise(&self.longest_step, start.elapsed().as_nanos() as u64);
+        result
     }
 
     fn begin_to_rotate(&self) -> Result<(), Error> {
@@ -242,6 +246,13 @@ impl<E: Engine, L: Layout> Store<E, L> {
         drop(turn);
         if done {
             self.current.store(Arc::clone(next));
+            let mut past = self.past.lock();
+            for shard in from.shards() {
+                shard.counters.add_to(&mut past);
+            }
+            // The window is about the filter that answers now.
+            (past.window_strangers, past.window_mistakes) = (0, 0);
+            drop(past);
             *self.rotation.state.lock() = None;
             self.rotation.running.store(false, Ordering::Release);
             self.rotations.fetch_add(1, Ordering::Relaxed);

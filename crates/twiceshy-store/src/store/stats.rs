@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use super::Store;
-use crate::counters::Counts;
 use crate::engine::Engine;
 use crate::filter::FilterChoice;
 use crate::layout::Layout;
@@ -54,7 +53,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
     /// How the store is doing. Takes no lock that a lookup waits for.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let mut counts = Counts::default();
+        let mut counts = *self.past.lock();
         let (mut used, mut slots, mut bytes) = (0, 0, 0);
         for generation in self.generations() {
             for shard in generation.shards() {

@@ -1,0 +1,218 @@
+//! The protocol of the shards under a model checker, which tries thousands of orders in which
+//! threads may take its locks. The code is the store's own; only the locks are the checker's.
+//!
+//! ```sh
+//! RUSTFLAGS="--cfg twiceshy_shuttle" cargo test -p twiceshy-store --no-default-features \
+//!     --features testing --test shuttle --target-dir target/shuttle
+//! ```
+//!
+//! `cargo xtask test --only shuttle` does that. Without the flag there is nothing in here.
+
+#![cfg(twiceshy_shuttle)]
+#![allow(clippy::unwrap_used)] // here, a panic is the message
+
+use std::sync::Arc;
+
+use shuttle::thread;
+use twiceshy::hash::Seed;
+use twiceshy_store::engine::InMemory;
+use twiceshy_store::files::NoFiles;
+use twiceshy_store::{Batch, Layout, Merged, Split, Store, StoreBuilder};
+
+type Tiny<L> = Arc<Store<InMemory, L>>;
+
+/// One shard, or two, of a few slots with remainders of one bit: everything collides.
+fn tiny<L: Layout>(shards: usize) -> Tiny<L> {
+    let store = StoreBuilder::new()
+        .capacity(1)
+        .shards(shards)
+        .fpr(0.5)
+        .seed(Seed::from_u64(1))
+        .layout::<L>()
+        .open(InMemory::new(), NoFiles)
+        .unwrap();
+    for key in 0..8 {
+        store.put(name(key), "old").unwrap();
+    }
+    Arc::new(store)
+}
+
+fn name(key: u64) -> Vec<u8> {
+    format!("key{key}").into_bytes()
+}
+
+/// Asks for strangers, so that the filter learns, and for keys that stay.
+fn ask<L: Layout>(store: &Tiny<L>, from: u64) {
+    for key in from..from + 3 {
+        assert_eq!(store.get(format!("stranger{key}")).unwrap(), None);
+        assert!(store.contains(name(key % 2)).unwrap(), "a member is lost");
+    }
+}
+
+fn finish<L: Layout>(store: &Tiny<L>, there: &[u64], gone: &[u64]) {
+    store.finish_rotation().unwrap();
+    store.verify().unwrap();
+    for &key in there {
+        assert!(store.contains(name(key)).unwrap(), "key {key} is lost");
+    }
+    for &key in gone {
+        assert!(!store.contains(name(key)).unwrap());
+    }
+    // Once everything is at rest, no mistake is made twice.
+    for key in 0..32 {
+        let stranger = format!("stranger{key}");
+        assert_eq!(store.get(&stranger).unwrap(), None);
+    }
+    let before = store.stats().false_positives;
+    for key in 0..32 {
+        let stranger = format!("stranger{key}");
+        assert_eq!(store.get(&stranger).unwrap(), None);
+    }
+    assert_eq!(store.stats().false_positives, before);
+}
+
+fn check(scenario: impl Fn() + Send + Sync + Copy + 'static) {
+    let share = std::env::var("TWICESHY_TEST_SHARE");
+    let share: usize = share.ok().and_then(|share| share.parse().ok()).unwrap_or(1);
+    shuttle::check_random(scenario, 1_500 / share);
+    shuttle::check_pct(scenario, 1_500 / share, 3);
+}
+
+/// Delete against adapt: the keys that were read may be out of date.
+#[test]
+fn deletes_against_lessons() {
+    fn run<L: Layout>() {
+        let store = tiny::<L>(1);
+        let threads = [
+            thread::spawn({
+                let store = Arc::clone(&store);
+                move || {
+                    for key in [2, 3, 4] {
+                        assert!(store.delete(name(key)).unwrap());
+                    }
+                }
+            }),
+            thread::spawn({
+                let store = Arc::clone(&store);
+                move || ask(&store, 0)
+            }),
+            thread::spawn({
+                let store = Arc::clone(&store);
+                move || ask(&store, 1)
+            }),
+        ];
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        finish(&store, &[0, 1, 5, 6, 7], &[2, 3, 4]);
+    }
+    check(run::<Merged>);
+    check(run::<Split>);
+}
+
+/// Put against grow and adapt: a key whose commit is under way is in no list yet.
+#[test]
+fn puts_against_growth_and_lessons() {
+    fn run<L: Layout>() {
+        let store = tiny::<L>(2);
+        let threads = [
+            thread::spawn({
+                let store = Arc::clone(&store);
+                move || {
+                    for key in 10..16 {
+                        store.put(name(key), "new").unwrap();
+                        assert!(store.contains(name(key)).unwrap(), "a put is lost");
+                    }
+                }
+            }),
+            thread::spawn({
+                let store = Arc::clone(&store);
+                move || {
+                    let mut batch = Batch::new();
+                    for key in 20..26 {
+                        batch.put(name(key), "new");
+                    }
+                    batch.delete(name(7));
+                    store.write(batch).unwrap();
+                }
+            }),
+            thread::spawn({
+                let store = Arc::clone(&store);
+                move || ask(&store, 0)
+            }),
+        ];
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        let there: Vec<u64> = (0..7).chain(10..16).chain(20..26).collect();
+        finish(&store, &there, &[7]);
+    }
+    check(run::<Merged>);
+    check(run::<Split>);
+}
+
+/// Everything against a change of seed: records are here or there, never nowhere.
+#[test]
+fn rotation_against_everything() {
+    fn run<L: Layout>() {
+        let store = tiny::<L>(2);
+        let threads = [
+            thread::spawn({
+                let store = Arc::clone(&store);
+                move || {
+                    store.rotate().unwrap();
+                    store.finish_rotation().unwrap();
+                }
+            }),
+            thread::spawn({
+                let store = Arc::clone(&store);
+                move || {
+                    store.put(name(10), "new").unwrap();
+                    assert!(store.contains(name(10)).unwrap(), "a put is lost");
+                    assert!(store.delete(name(3)).unwrap());
+                    assert!(!store.contains(name(3)).unwrap());
+                }
+            }),
+            thread::spawn({
+                let store = Arc::clone(&store);
+                move || ask(&store, 0)
+            }),
+        ];
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        finish(&store, &[0, 1, 2, 4, 5, 6, 7, 10], &[3]);
+    }
+    check(run::<Merged>);
+    check(run::<Split>);
+}
+
+/// A checkpoint in the middle: whoever writes waits at the gate.
+#[test]
+fn checkpoints_against_writers() {
+    fn run() {
+        let store = tiny::<Merged>(1);
+        let threads = [
+            thread::spawn({
+                let store = Arc::clone(&store);
+                move || store.checkpoint().unwrap()
+            }),
+            thread::spawn({
+                let store = Arc::clone(&store);
+                move || {
+                    store.put(name(10), "new").unwrap();
+                    store.delete(name(2)).unwrap();
+                }
+            }),
+            thread::spawn({
+                let store = Arc::clone(&store);
+                move || ask(&store, 0)
+            }),
+        ];
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        finish(&store, &[0, 1, 3, 4, 5, 6, 7, 10], &[2]);
+    }
+    check(run);
+}
