@@ -76,9 +76,10 @@ impl Workspace {
         Ok(features.keys().map(String::as_str).collect())
     }
 
-    /// Every example of the library.
-    pub(crate) fn library_examples(&self) -> Result<Vec<&str>> {
-        let targets = self.library()?["targets"].as_array().into_iter().flatten();
+    /// Every example of a package.
+    pub(crate) fn examples(&self, package: &str) -> Result<Vec<&str>> {
+        let package = self.package(package)?;
+        let targets = package["targets"].as_array().into_iter().flatten();
         let examples = targets.filter(|target| target["kind"][0] == "example");
         let names: Vec<&str> = examples.filter_map(|one| one["name"].as_str()).collect();
         if names.is_empty() {

@@ -10,7 +10,7 @@ mod lab;
 pub(crate) mod msrv;
 mod package;
 
-use crate::workspace::{LIBRARY, Workspace};
+use crate::workspace::{LIBRARY, STORE, Workspace};
 use crate::{Result, command};
 
 /// One thing that must hold before a change goes in.
@@ -51,7 +51,12 @@ pub(crate) const STEPS: &[Step] = &[
     ),
     step("doc", "the documentation builds without a warning", doc),
     step("tests", "all tests and doctests pass", tests),
-    step("examples", "the library's examples run", examples::run),
+    step("examples", "all examples run", examples::run),
+    step(
+        "shuttle",
+        "the store's locks hold under a model checker",
+        shuttle,
+    ),
     step(
         "portable",
         "the tests pass without CPU-specific code",
@@ -104,6 +109,18 @@ fn portable(workspace: &Workspace) -> Result<Outcome> {
     cargo.arg("--target-dir").arg(workspace.target("portable"));
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     let flags = format!("{flags} --cfg twiceshy_portable");
+    command::run(cargo.env("RUSTFLAGS", flags.trim()))?;
+    Ok(Outcome::Passed)
+}
+
+/// The model checker's locks are another build of the store, so they too have a target
+/// directory of their own.
+fn shuttle(workspace: &Workspace) -> Result<Outcome> {
+    let features = "--no-default-features --features testing";
+    let mut cargo = workspace.cargo(&format!("test -p {STORE} {features} --test shuttle"));
+    cargo.arg("--target-dir").arg(workspace.target("shuttle"));
+    let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+    let flags = format!("{flags} --cfg twiceshy_shuttle");
     command::run(cargo.env("RUSTFLAGS", flags.trim()))?;
     Ok(Outcome::Passed)
 }
