@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use shuttle::thread;
-use twiceshy::hash::Seed;
+use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy_store::engine::InMemory;
 use twiceshy_store::files::NoFiles;
 use twiceshy_store::{Batch, Layout, Merged, Split, Store, StoreBuilder};
@@ -185,6 +185,83 @@ fn rotation_against_everything() {
     }
     check(run::<Merged>);
     check(run::<Split>);
+}
+
+/// Three keys whose hashes start with the same byte: one minirun, in filters as small as these.
+fn neighbours() -> [Vec<u8>; 3] {
+    let first_byte = |key: &Vec<u8>| {
+        let seed = Seed::from_u64(1);
+        Hashed::from_bytes::<Sip13>(&seed, key).h0() >> 56
+    };
+    let found: Vec<_> = (0..)
+        .map(|number| format!("neighbour{number}").into_bytes())
+        .filter(|key| first_byte(key) == 77)
+        .take(3)
+        .collect();
+    found.try_into().unwrap()
+}
+
+/// The minirun gets a new key after its keys were read: a lesson with the old list would take
+/// the new key's fingerprint for surplus.
+#[test]
+fn a_put_into_a_minirun_that_is_being_learnt() {
+    fn run<L: Layout>() {
+        let store = tiny::<L>(1);
+        let [member, new, stranger] = neighbours();
+        store.put(&member, "old").unwrap();
+        let putter = thread::spawn({
+            let (store, new) = (Arc::clone(&store), new.clone());
+            move || {
+                store.put(&new, "new").unwrap();
+                assert!(store.contains(&new).unwrap(), "a put is lost");
+            }
+        });
+        let asker = thread::spawn({
+            let (store, stranger) = (Arc::clone(&store), stranger.clone());
+            move || assert!(!store.contains(&stranger).unwrap())
+        });
+        putter.join().unwrap();
+        asker.join().unwrap();
+        assert!(store.contains(&member).unwrap(), "a member is lost");
+        assert!(store.contains(&new).unwrap(), "a put is lost");
+        store.verify().unwrap();
+    }
+    check(run::<Merged>);
+    check(run::<Split>);
+}
+
+/// A false positive found while another has the turn is learnt by that one: nobody makes the
+/// mistake again.
+#[test]
+fn a_lesson_that_was_left_is_learnt() {
+    fn run() {
+        let store = tiny::<Merged>(1);
+        let [member, _, stranger] = neighbours();
+        store.put(&member, "old").unwrap();
+        let threads = [0, 1].map(|me| {
+            let (store, stranger) = (Arc::clone(&store), stranger.clone());
+            thread::spawn(move || {
+                if me == 0 {
+                    store.put(name(3), "again").unwrap();
+                    store.put(name(4), "again").unwrap();
+                } else {
+                    assert!(!store.contains(&stranger).unwrap());
+                }
+            })
+        });
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        let before = store.stats().false_positives;
+        assert!(before > 0, "the stranger shares a fingerprint");
+        assert!(!store.contains(&stranger).unwrap());
+        assert_eq!(
+            store.stats().false_positives,
+            before,
+            "a mistake is made twice"
+        );
+    }
+    check(run);
 }
 
 /// A checkpoint in the middle: whoever writes waits at the gate.

@@ -3,6 +3,7 @@
 //! [contributing]: https://github.com/twiceshy/twiceshy/blob/HEAD/CONTRIBUTING.md
 //! [design]: https://github.com/twiceshy/twiceshy/blob/HEAD/docs/design.md
 //! [mit]: https://github.com/twiceshy/twiceshy/blob/HEAD/LICENSE-MIT
+//! [store]: https://github.com/twiceshy/twiceshy/blob/HEAD/crates/twiceshy-store/README.md
 #![doc = ""]
 #![doc = include_str!("../README.md")]
 

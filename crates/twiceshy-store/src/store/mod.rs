@@ -28,7 +28,7 @@ use crate::layout::{Layout, Merged};
 use crate::sync::{Condvar, Mutex, RwLock};
 use crate::{Batch, StoreBuilder};
 
-pub use self::iter::Iter;
+pub use self::iter::{Iter, Record};
 pub use self::stats::Stats;
 pub use self::verify::Verified;
 
