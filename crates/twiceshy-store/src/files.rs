@@ -6,6 +6,7 @@ mod lossy;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 #[cfg(feature = "testing")]
 pub use self::lossy::LossyFiles;
@@ -46,6 +47,8 @@ pub trait Files: Send + Sync {
 #[derive(Clone, Debug)]
 pub struct Directory {
     path: PathBuf,
+    /// The file that was appended to last: opening it takes longer than writing to it.
+    appending: Arc<Mutex<Option<(String, File)>>>,
 }
 
 impl Directory {
@@ -55,8 +58,20 @@ impl Directory {
     /// The file system's.
     pub fn new(path: impl AsRef<Path>) -> io::Result<Self> {
         fs::create_dir_all(&path)?;
-        let path = path.as_ref().to_owned();
-        Ok(Directory { path })
+        Ok(Directory {
+            path: path.as_ref().to_owned(),
+            appending: Arc::default(),
+        })
+    }
+
+    fn forget(&self, name: &str) {
+        let mut appending = self
+            .appending
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if appending.as_ref().is_some_and(|(open, _)| open == name) {
+            *appending = None;
+        }
     }
 }
 
@@ -82,6 +97,7 @@ impl Files for Directory {
     }
 
     fn replace(&self, name: &str, contents: &[u8]) -> io::Result<()> {
+        self.forget(name);
         let aside = self.path.join(format!("{name}.new"));
         let mut file = File::create(&aside)?;
         file.write_all(contents)?;
@@ -92,12 +108,24 @@ impl Files for Directory {
     }
 
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let path = self.path.join(name);
-        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-        file.write_all(bytes)
+        let mut appending = self
+            .appending
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match &mut *appending {
+            Some((open, file)) if open == name => file.write_all(bytes),
+            _ => {
+                let path = self.path.join(name);
+                let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+                file.write_all(bytes)?;
+                *appending = Some((name.to_owned(), file));
+                Ok(())
+            }
+        }
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
+        self.forget(name);
         match fs::remove_file(self.path.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
