@@ -16,9 +16,11 @@
 //! So a committed key always has its fingerprint, and while somebody adapts no put or delete of
 //! the shard is under way: the keys that the engine has are those that the filter stands for,
 //! but for fingerprints that a failed put left behind, which are surplus. Each change of the
-//! filter counts the *version* up; an adaptation whose keys were read at an older version reads
-//! them again. Nobody who only reads waits for a turn: a false positive found while another has
-//! the turn is left in a list for that one to settle ([`Shard::leave`]).
+//! filter counts the *version* up, and so does each commit, *after* it: whoever asked when a new
+//! fingerprint was in and read the keys when its key was not yet committed would take it for
+//! surplus. An adaptation whose keys were read at an older version reads them again. Nobody who
+//! only reads waits for a turn: a false positive found while another has the turn is left in a
+//! list for that one to settle ([`Shard::leave`]).
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -286,6 +288,12 @@ impl Shard {
         front.filter_at_mut(key.h0()).insert(key)?;
         front.version += 1;
         Ok(())
+    }
+
+    /// A commit of keys whose fingerprints were added before has happened, or failed. Whoever
+    /// asked between the two may have read the keys without them. The caller has the turn.
+    pub(crate) fn committed(&self) {
+        self.front.write().version += 1;
     }
 
     /// Drops the fingerprint of a key that was just deleted. `keys` are all keys of its

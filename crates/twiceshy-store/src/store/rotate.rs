@@ -236,7 +236,11 @@ impl<E: Engine, L: Layout> Store<E, L> {
             meta::set_next(&mut changes, &series, below);
         }
         // A crash may undo it: then the records are where they were, and the frontier too.
-        self.commit(changes, Durability::Buffered)?;
+        let committed = self.commit(changes, Durability::Buffered);
+        for (turn, _) in &turns {
+            turn.shard().committed();
+        }
+        committed?;
         turn.shard().set_moved(below);
         turn.shard().counters.remove_records(moved);
         for (turn, count) in turns {

@@ -150,7 +150,11 @@ impl<E: Engine, L: Layout> Store<E, L> {
         if changes.is_empty() {
             return Ok(Applied::default());
         }
-        self.commit(changes, durability)?;
+        let committed = self.commit(changes, durability);
+        for turn in turns {
+            turn.shard().committed();
+        }
+        committed?;
         for task in tasks.iter().filter(|task| task.is_new()) {
             turns[task.turn].shard().counters.add_records(1);
         }
