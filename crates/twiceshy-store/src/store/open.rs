@@ -254,8 +254,14 @@ impl<E: Engine> Rebuild<'_, E> {
             hashes.push(h0 << place.bits);
             ControlFlow::Continue(())
         })?;
-        let slots = planned.max(slots_for(hashes.len() as u64));
-        let filter = Filter::from_sorted(measures, slots, &hashes)?;
+        let mut slots = planned.max(slots_for(hashes.len() as u64));
+        let filter = loop {
+            match Filter::from_sorted(measures, slots, &hashes) {
+                // What a change of seed has left here is crowded behind the frontier.
+                Err(twiceshy::Error::Full { .. }) => slots *= 2,
+                result => break result?,
+            }
+        };
         Ok((filter, hashes.len() as u64))
     }
 
