@@ -9,7 +9,8 @@
 //! ```
 //!
 //! The check is the lower half of the XXH3-64 of the query, seeded with its length. Reading
-//! ends at the first entry that is cut off or wrong.
+//! ends at the first entry that is cut off or wrong, and before another is added behind that
+//! one, it is taken away.
 //!
 //! There are two such files and one is in use. While an image is being written, new entries go
 //! to the other one; when it is safe, the first one is removed. So nothing is lost in between.
@@ -37,6 +38,8 @@ struct State {
     bytes: u64,
     /// What is learnt now is in the files already.
     muted: bool,
+    /// Which files end with something that can't be read.
+    is_torn: [bool; 2],
 }
 
 impl Journal {
@@ -53,7 +56,14 @@ impl Journal {
         if state.muted {
             return Ok(state.bytes);
         }
-        files.append(NAMES[state.active], &entry)?;
+        let active = state.active;
+        if state.is_torn[active] {
+            mend(files, NAMES[active])?;
+        }
+        // Part of it may be there if it fails.
+        state.is_torn[active] = true;
+        files.append(NAMES[active], &entry)?;
+        state.is_torn[active] = false;
         state.bytes += entry.len() as u64;
         Ok(state.bytes)
     }
@@ -76,23 +86,40 @@ impl Journal {
 
     /// Removes the file that is not in use: an image has what it says.
     pub(crate) fn forget_old(&self, files: &dyn Files) -> io::Result<()> {
-        let active = self.state.lock().active;
-        files.remove(NAMES[1 - active])
+        let mut state = self.state.lock();
+        let old = 1 - state.active;
+        files.remove(NAMES[old])?;
+        state.is_torn[old] = false;
+        Ok(())
     }
 
     /// All queries in both files, the older ones of each first.
-    pub(crate) fn read(files: &dyn Files) -> io::Result<Vec<Vec<u8>>> {
+    pub(crate) fn read(&self, files: &dyn Files) -> io::Result<Vec<Vec<u8>>> {
         let mut queries = Vec::new();
-        for name in NAMES {
+        for (i, name) in NAMES.into_iter().enumerate() {
             let bytes = files.read(name)?.unwrap_or_default();
-            let mut rest = &bytes[..];
-            while let Some((query, after)) = next(rest) {
-                queries.push(query.to_vec());
-                rest = after;
-            }
+            let rest = read_whole(&bytes, |query| queries.push(query.to_vec()));
+            self.state.lock().is_torn[i] = !rest.is_empty();
         }
         Ok(queries)
     }
+}
+
+/// Takes away what can't be read.
+fn mend(files: &dyn Files, name: &str) -> io::Result<()> {
+    let bytes = files.read(name)?.unwrap_or_default();
+    let rest = read_whole(&bytes, |_| ());
+    files.replace(name, &bytes[..bytes.len() - rest.len()])
+}
+
+/// Calls `each` with the whole entries at the front. Gives back what is behind them.
+fn read_whole(bytes: &[u8], mut each: impl FnMut(&[u8])) -> &[u8] {
+    let mut rest = bytes;
+    while let Some((query, after)) = next(rest) {
+        each(query);
+        rest = after;
+    }
+    rest
 }
 
 fn check(query: &[u8]) -> u32 {
@@ -120,13 +147,13 @@ mod tests {
         for query in [&b"one"[..], b"", b"three"] {
             journal.append(&files, query).unwrap();
         }
-        let all = Journal::read(&files).unwrap();
+        let all = journal.read(&files).unwrap();
         assert_eq!(all, [b"one".to_vec(), b"".to_vec(), b"three".to_vec()]);
         // Cut anywhere, the whole entries before the cut are left.
         let bytes = files.read(NAMES[0]).unwrap().unwrap();
         for end in 0..bytes.len() {
             files.replace(NAMES[0], &bytes[..end]).unwrap();
-            let read = Journal::read(&files).unwrap();
+            let read = journal.read(&files).unwrap();
             assert_eq!(read, all[..read.len()]);
             assert_eq!(
                 read.len(),
@@ -137,8 +164,8 @@ mod tests {
         files.replace(NAMES[0], &bytes).unwrap();
         journal.turn_over();
         journal.append(&files, b"four").unwrap();
-        assert_eq!(Journal::read(&files).unwrap().len(), 4);
+        assert_eq!(journal.read(&files).unwrap().len(), 4);
         journal.forget_old(&files).unwrap();
-        assert_eq!(Journal::read(&files).unwrap(), [b"four"]);
+        assert_eq!(journal.read(&files).unwrap(), [b"four"]);
     }
 }

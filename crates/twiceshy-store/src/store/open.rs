@@ -317,7 +317,7 @@ fn rebuild<'k, I: Iterator<Item = Hashed<'k>>>(
 impl<E: Engine, L: Layout> Store<E, L> {
     /// Learns once more what was learnt since the image was saved.
     fn recall(&self) {
-        let queries = match Journal::read(&*self.files) {
+        let queries = match self.journal.read(&*self.files) {
             Ok(queries) => queries,
             Err(error) => {
                 tracing::warn!(%error, "the journal can't be read");
