@@ -1,6 +1,6 @@
 //! Counting without locks.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// True negatives and false positives after which a shard's window moves on.
 const WINDOW: u64 = 1 << 14;
@@ -16,6 +16,9 @@ pub(crate) struct Counters {
     adaptations: AtomicU64,
     unlearnt: AtomicU64,
     records: AtomicU64,
+    /// A commit has failed, and nobody knows whether it was made: records may be a few more or
+    /// less.
+    unsure: AtomicBool,
     /// Strangers asked for and mistakes made in this window and the one before.
     window: [AtomicU64; 4],
     /// A few mistakes that were made, each as half of its hash, to know them again.
@@ -79,7 +82,23 @@ impl Counters {
     }
 
     pub(crate) fn remove_records(&self, records: u64) {
-        self.records.fetch_sub(records, Relaxed);
+        // They can be more than were counted only if that was unsure.
+        let less = |counted: u64| Some(counted.saturating_sub(records));
+        let _ = self.records.fetch_update(Relaxed, Relaxed, less);
+    }
+
+    pub(crate) fn is_unsure(&self) -> bool {
+        self.unsure.load(Relaxed)
+    }
+
+    pub(crate) fn set_unsure(&self) {
+        self.unsure.store(true, Relaxed);
+    }
+
+    /// They have been counted.
+    pub(crate) fn set_records(&self, records: u64) {
+        self.records.store(records, Relaxed);
+        self.unsure.store(false, Relaxed);
     }
 
     /// Adds what was counted here.

@@ -10,7 +10,9 @@ use crate::engine::{Changes, Durability, Engine};
 use crate::error::Error;
 use crate::generation::Generation;
 use crate::layout::Layout;
-use crate::{image, meta};
+use crate::shard::Shard;
+use crate::sync::RwLockWriteGuard;
+use crate::{hash_order, image, meta};
 
 /// The name of the filter's file.
 pub(super) const FILTER: &str = "filter";
@@ -27,15 +29,17 @@ impl<E: Engine, L: Layout> Store<E, L> {
     /// # Errors
     /// [`Error::Files`] and [`Error::Engine`]. The records are as they were.
     pub fn checkpoint(&self) -> Result<(), Error> {
-        let _gate = self.gate.write();
+        let _gate = self.wait_for_writers()?;
         // Random, so that no old copy of a file is ever taken for the right one.
         let [epoch, _] = words(&Seed::random()?);
         let epoch = epoch | 1;
         self.save(epoch)?;
         let mut changes = Changes::new();
         meta::set_checkpoint(&mut changes, epoch);
-        self.engine.write(&changes, Durability::Sync)?;
+        // Even if it fails: it may have been made all the same, and then the next commit must
+        // say that the file is stale.
         self.clean.store(true, Ordering::Release);
+        self.engine.write(&changes, Durability::Sync)?;
         self.forget_journal();
         Ok(())
     }
@@ -47,6 +51,28 @@ impl<E: Engine, L: Layout> Store<E, L> {
     /// As [`checkpoint`](Self::checkpoint).
     pub fn close(self) -> Result<(), Error> {
         self.checkpoint()
+    }
+
+    /// Keeps writers out until what is returned is dropped, with nothing in doubt.
+    pub(super) fn wait_for_writers(&self) -> Result<RwLockWriteGuard<'_, ()>, Error> {
+        let gate = loop {
+            let gate = self.gate.write();
+            if !self.rotation.is_in_doubt() {
+                break gate;
+            }
+            drop(gate);
+            self.rotate_a_little()?;
+        };
+        for generation in self.generations() {
+            for shard in generation.shards() {
+                if shard.counters.is_unsure() {
+                    let (snapshot, all) = (self.snapshot()?, shard.place().all());
+                    let keys = hash_order::keys(&snapshot, generation.table, &all)?;
+                    shard.counters.set_records(keys.len() as u64);
+                }
+            }
+        }
+        Ok(gate)
     }
 
     /// Saves what was learnt, if not for a state of the engine: the journal has become long.
@@ -78,6 +104,14 @@ impl<E: Engine, L: Layout> Store<E, L> {
     }
 
     fn forget_journal(&self) {
+        let generations = self.generations();
+        let mut shards = generations
+            .iter()
+            .flat_map(|generation| generation.shards());
+        if shards.any(Shard::is_growing) {
+            // After a crash, what the larger half of a growing filter has learnt can't be used.
+            return;
+        }
         if let Err(error) = self.journal.forget_old(&*self.files) {
             // It will be read once more and say what is known.
             tracing::debug!(%error, "an old journal stays");

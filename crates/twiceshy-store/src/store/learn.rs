@@ -30,6 +30,9 @@ impl<E: Engine, L: Layout> Store<E, L> {
     ) {
         let shard = generation.shard(spot.shard);
         if let Some(turn) = Turn::take(generation, spot.shard) {
+            if self.rotation.is_in_doubt() {
+                return; // the keys may not be all that have fingerprints here
+            }
             let keys: Vec<Hashed<'_>> = keys.iter().map(|key| shard.hash(key)).collect();
             match shard.learn(&spot.key, maybe.version, &keys) {
                 Ok(Lesson::Stale) => self.learn_again(&turn, query),
@@ -73,7 +76,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
         let Asked::Maybe(maybe) = shard.ask(&spot.key) else {
             return;
         };
-        if !self.learns(&maybe) {
+        if !self.learns(&maybe) || self.rotation.is_in_doubt() {
             return;
         }
         let lesson = || -> Result<Lesson, Error> {
@@ -112,6 +115,9 @@ impl<E: Engine, L: Layout> Store<E, L> {
     /// Takes up to `steps` steps of growing, if the shard is full or growing.
     pub(super) fn tend(&self, turn: &Turn, steps: u64) {
         let shard = turn.shard();
+        if self.rotation.is_in_doubt() {
+            return;
+        }
         if !shard.is_growing() {
             if !shard.is_full(0) {
                 return;

@@ -152,7 +152,8 @@ impl<E: Engine, L: Layout> Store<E, L> {
         self.apply(batch).map(|_| ())
     }
 
-    /// How many records there are.
+    /// How many records there are. After a write has failed and the engine would not say
+    /// whether it was made, it may be off by that, up to the next checkpoint.
     #[must_use]
     pub fn len(&self) -> u64 {
         let current = self.current.load();

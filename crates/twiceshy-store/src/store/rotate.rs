@@ -15,6 +15,10 @@
 //! One commit deletes them there, writes them here and moves the frontier, so that a crash
 //! finds each record in one place, and the frontier says in which. Between that commit and
 //! the moment when everybody knows of it, lookups search both places in one snapshot.
+//!
+//! If that commit fails, it may have been made all the same. The frontier in the engine says
+//! which. As long as the engine does not, the step is *in doubt*: lookups search both places,
+//! but nobody writes, learns or grows, which takes to know where the records are.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -31,7 +35,7 @@ use crate::filter::Measures;
 use crate::generation::Generation;
 use crate::hash_order::{self, entry};
 use crate::layout::Layout;
-use crate::meta::{self, Series};
+use crate::meta::{self, Meta, Series};
 use crate::shard::{STEP, Turn};
 use crate::sync::Mutex;
 
@@ -43,6 +47,7 @@ const END: u128 = 1 << 64;
 pub(super) struct Rotator {
     wanted: AtomicBool,
     running: AtomicBool,
+    in_doubt: AtomicBool,
     state: Mutex<Option<State>>,
     busy: Busy,
 }
@@ -52,6 +57,16 @@ struct State {
     from: Arc<Generation>,
     next: Arc<Generation>,
     frontier: u128,
+    /// The step that may have been taken.
+    doubt: Option<Step>,
+}
+
+/// Records move, and the frontier.
+#[derive(Clone, Debug)]
+struct Step {
+    below: u128,
+    /// How many of them come to which shard.
+    counts: Vec<(usize, u64)>,
 }
 
 impl Rotator {
@@ -73,6 +88,20 @@ impl Rotator {
         self.running.load(Ordering::Acquire)
     }
 
+    /// Is it unknown where some records are? What the one with the turn of a shard hears is true
+    /// for that shard.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.in_doubt.load(Ordering::Acquire)
+    }
+
+    /// The one who says so has the turn of the shard that is concerned.
+    fn set_doubt(&self, doubt: Option<Step>) {
+        self.in_doubt.store(doubt.is_some(), Ordering::Release);
+        if let Some(state) = &mut *self.state.lock() {
+            state.doubt = doubt;
+        }
+    }
+
     /// Goes on with a rotation that has come so far.
     pub(super) fn resume(&self, from: &Arc<Generation>, next: &Arc<Generation>, frontier: u128) {
         for shard in from.shards() {
@@ -82,6 +111,7 @@ impl Rotator {
             from: Arc::clone(from),
             next: Arc::clone(next),
             frontier,
+            doubt: None,
         });
         self.wanted.store(false, Ordering::Relaxed);
         self.running.store(true, Ordering::Release);
@@ -198,6 +228,14 @@ impl<E: Engine, L: Layout> Store<E, L> {
             bits => (frontier >> (64 - bits)) as usize,
         };
         let turn = Turn::wait(from, index);
+        if let Some(step) = &state.doubt {
+            let has_moved = self.has_moved(next, step.below)?;
+            self.rotation.set_doubt(None);
+            if has_moved {
+                self.arrive(&state, &turn, step);
+            }
+            return Ok(());
+        }
         let end = *turn.shard().place().all().end();
         let (records, below) = self.records_from(from, frontier, end)?;
         turn.shard().set_moving(below);
@@ -210,10 +248,10 @@ impl<E: Engine, L: Layout> Store<E, L> {
         }
         let mut turns = Vec::with_capacity(by_shard.len());
         let mut changes = Changes::new();
-        let mut moved = 0;
+        let mut counts = Vec::with_capacity(by_shard.len());
         for (index, list) in by_shard {
             let turn = Turn::wait(next, index);
-            let count = list.len() as u64;
+            counts.push((index, list.len() as u64));
             let shard = turn.shard();
             let keys: Vec<_> = list.iter().map(|(_, r)| shard.hash(&r.key)).collect();
             self.add(&turn, &keys.iter().collect::<Vec<_>>())?;
@@ -221,37 +259,65 @@ impl<E: Engine, L: Layout> Store<E, L> {
                 changes.delete(from.table, entry(record.h0, &record.key));
                 changes.put(next.table, entry(h0, &record.key), record.value);
             }
-            turns.push((turn, count));
-            moved += count;
+            turns.push(turn);
         }
-        let series = Series {
-            table: next.table,
-            seed: *next.seed(),
-        };
-        let done = below == END;
-        if done {
+        let series = series_of(next);
+        if below == END {
             meta::set_current(&mut changes, &series);
             meta::clear_next(&mut changes);
         } else {
             meta::set_next(&mut changes, &series, below);
         }
+        let step = Step { below, counts };
         // A crash may undo it: then the records are where they were, and the frontier too.
         let committed = self.commit(changes, Durability::Buffered);
-        for (turn, _) in &turns {
+        for turn in &turns {
             turn.shard().committed();
         }
-        committed?;
-        turn.shard().set_moved(below);
-        turn.shard().counters.remove_records(moved);
-        for (turn, count) in turns {
-            turn.shard().counters.add_records(count);
+        if let Err(error) = committed {
+            match self.has_moved(next, below) {
+                Ok(true) => {}
+                Ok(false) => return Err(error),
+                Err(_) => {
+                    self.rotation.set_doubt(Some(step));
+                    return Err(error);
+                }
+            }
+        }
+        self.arrive(&state, &turn, &step);
+        for turn in turns {
             self.settle(turn);
         }
-        drop(turn);
-        if done {
+        Ok(())
+    }
+
+    /// After a commit that failed: does the engine say that the frontier is there?
+    fn has_moved(&self, next: &Generation, below: u128) -> Result<bool, Error> {
+        let meta = Meta::read(&self.snapshot()?, L::CODE, L::NAME)?;
+        let series = series_of(next);
+        Ok(meta.is_some_and(|meta| match below {
+            END => meta.current == series,
+            below => meta.next == Some((series, below)),
+        }))
+    }
+
+    /// Tells everybody that records have moved. The caller has the turn of the shard that they
+    /// have left.
+    fn arrive(&self, state: &State, turn: &Turn, step: &Step) {
+        let (shard, next) = (turn.shard(), &state.next);
+        shard.set_moved(step.below);
+        let moved = step.counts.iter().map(|(_, count)| count).sum();
+        shard.counters.remove_records(moved);
+        if step.below > u128::from(*shard.place().all().end()) {
+            shard.counters.set_records(0);
+        }
+        for &(index, count) in &step.counts {
+            next.shard(index).counters.add_records(count);
+        }
+        if step.below == END {
             self.current.store(Arc::clone(next));
             let mut past = self.past.lock();
-            for shard in from.shards() {
+            for shard in state.from.shards() {
                 shard.counters.add_to(&mut past);
             }
             // The window is about the filter that answers now.
@@ -262,9 +328,8 @@ impl<E: Engine, L: Layout> Store<E, L> {
             self.rotations.fetch_add(1, Ordering::Relaxed);
             tracing::info!(records = next.records(), "the change to a new seed is done");
         } else if let Some(state) = &mut *self.rotation.state.lock() {
-            state.frontier = below;
+            state.frontier = step.below;
         }
-        Ok(())
     }
 
     /// The next records to move, up to a hash, and the hash below which all have been found.
@@ -292,5 +357,12 @@ impl<E: Engine, L: Layout> Store<E, L> {
             ControlFlow::Continue(())
         })?;
         Ok((records, below))
+    }
+}
+
+fn series_of(generation: &Generation) -> Series {
+    Series {
+        table: generation.table,
+        seed: *generation.seed(),
     }
 }

@@ -26,7 +26,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
     /// # Errors
     /// [`Error::Inconsistent`] with the first thing that is not right, and [`Error::Engine`].
     pub fn verify(&self) -> Result<Verified, Error> {
-        let _gate = self.gate.write();
+        let _gate = self.wait_for_writers()?;
         let snapshot = self.snapshot()?;
         let generations = self.generations();
         let mut records = 0;

@@ -44,8 +44,17 @@ impl<E: Engine, L: Layout> Store<E, L> {
         if batch.is_empty() {
             return Ok(Applied::default());
         }
-        let gate = self.gate.read();
-        let (turns, mut tasks) = self.take_turns(&batch);
+        let (gate, turns, mut tasks) = loop {
+            let gate = self.gate.read();
+            let (turns, tasks) = self.take_turns(&batch);
+            if !self.rotation.is_in_doubt() {
+                break (gate, turns, tasks);
+            }
+            // Nobody knows where some records are. If the engine does not say, this fails.
+            drop((turns, gate));
+            self.rotate_a_little()?;
+            std::thread::yield_now();
+        };
         let result = self.apply_in_turn(&turns, &mut tasks, durability);
         let news = |turn| {
             let new = |task: &&Task<'_>| task.turn == turn && task.is_new();
@@ -154,13 +163,53 @@ impl<E: Engine, L: Layout> Store<E, L> {
         for turn in turns {
             turn.shard().committed();
         }
-        committed?;
-        for task in tasks.iter().filter(|task| task.is_new()) {
-            turns[task.turn].shard().counters.add_records(1);
+        match committed {
+            Ok(()) => Ok(self.count(turns, tasks)),
+            Err(error) => {
+                self.find_out(turns, tasks);
+                Err(error)
+            }
         }
-        Ok(Applied {
-            deleted: self.drop_prints(turns, tasks),
-        })
+    }
+
+    /// Counts what was committed, and takes the fingerprints of deleted keys away.
+    fn count(&self, turns: &[Turn], tasks: &mut [Task<'_>]) -> Applied {
+        let mut deleted = 0;
+        for task in &*tasks {
+            let counters = &turns[task.turn].shard().counters;
+            if task.is_new() {
+                counters.add_records(1);
+            } else if task.is_gone() {
+                counters.remove_records(1);
+                deleted += 1;
+            }
+        }
+        self.drop_prints(turns, tasks, Task::is_gone);
+        Applied { deleted }
+    }
+
+    /// A commit has failed, and may have been made all the same. Looks which, so that counts
+    /// and fingerprints are right in either case. If the engine does not even say that, surplus
+    /// fingerprints stay, and records are counted anew before a checkpoint.
+    fn find_out(&self, turns: &[Turn], tasks: &mut [Task<'_>]) {
+        // All of it is there or nothing, so any that makes a difference will do.
+        let Some(task) = tasks.iter().find(|task| task.is_new() || task.is_gone()) else {
+            return;
+        };
+        let target = target(turns[task.turn].generation(), &task.spot, task.key, None);
+        let is_there = (self.snapshot())
+            .and_then(|snapshot| L::find(&snapshot, &target, |_| ()))
+            .map(|absent| absent.is_none());
+        match is_there {
+            Ok(is_there) if is_there == task.is_new() => drop(self.count(turns, tasks)),
+            Ok(_) => self.drop_prints(turns, tasks, Task::is_new),
+            Err(error) => {
+                tracing::warn!(%error, "nobody knows whether a failed commit was made");
+                for turn in turns {
+                    turn.shard().counters.set_unsure();
+                }
+            }
+        }
     }
 
     /// Is the key there? Asks the filter, and the engine if that says "maybe".
@@ -260,15 +309,19 @@ impl<E: Engine, L: Layout> Store<E, L> {
         Ok(())
     }
 
-    /// Takes the fingerprints of deleted keys away, now that the commit has happened.
-    fn drop_prints(&self, turns: &[Turn], tasks: &mut [Task<'_>]) -> u64 {
+    /// Takes the fingerprints of keys away that are not there any more, now that the commit has
+    /// happened; or that were not put, as it has not.
+    fn drop_prints<'b>(
+        &self,
+        turns: &[Turn],
+        tasks: &mut [Task<'b>],
+        is_gone: impl Fn(&Task<'b>) -> bool,
+    ) {
         let alone = tasks.len() == 1;
-        let mut gone: Vec<usize> = (0..tasks.len()).filter(|&i| tasks[i].is_gone()).collect();
-        let deleted = gone.len() as u64;
+        let mut gone: Vec<usize> = (0..tasks.len()).filter(|&i| is_gone(&tasks[i])).collect();
         while let Some(i) = gone.pop() {
             let turn = &turns[tasks[i].turn];
             let shard = turn.shard();
-            shard.counters.remove_records(1);
             let minirun = tasks[i].minirun.take().filter(|_| alone);
             let keys = match minirun {
                 Some(keys) => Ok(keys),
@@ -287,7 +340,6 @@ impl<E: Engine, L: Layout> Store<E, L> {
                 tracing::warn!(%error, "a fingerprint of a deleted key stays");
             }
         }
-        deleted
     }
 
     /// The keys of a deleted key's minirun: those that the engine has now, itself, and those
