@@ -275,6 +275,18 @@ impl Shard {
         (h0 < rotation.moved).then(|| Arc::clone(&rotation.next))
     }
 
+    /// May the record of a key have left for another generation since the filter was asked?
+    /// Whoever moves records says so before the commit, so if it had left when the engine was
+    /// read, it shows now.
+    pub(crate) fn has_left(&self, key: &Hashed<'_>, asked: &Maybe) -> bool {
+        let front = self.front.read();
+        let Some(rotation) = &front.rotation else {
+            return false;
+        };
+        let h0 = u128::from(self.place.whole(key.h0()));
+        h0 < rotation.moved || (h0 < rotation.moving && asked.moving.is_none())
+    }
+
     /// The hashes of the keys that share this one's minirun.
     pub(crate) fn range_of(&self, key: &Hashed<'_>) -> RangeInclusive<u64> {
         let front = self.front.read();

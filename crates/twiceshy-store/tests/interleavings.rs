@@ -12,11 +12,12 @@ use twiceshy_store::engine::{Changes, EngineError, InMemory, InMemorySnapshot};
 use twiceshy_store::files::NoFiles;
 use twiceshy_store::{Durability, Engine, Layout, Merged, Split, Store, StoreBuilder};
 
-/// Stops the next commit before it happens, or the next snapshot after it was taken.
+/// Stops the next commit before it happens, or the next snapshot before or after it is taken.
 #[derive(Default)]
 struct Stopping {
     inner: InMemory,
     commits: Stop,
+    before_snapshots: Stop,
     snapshots: Stop,
 }
 
@@ -51,6 +52,7 @@ impl Engine for Stopping {
     type Snapshot<'e> = InMemorySnapshot;
 
     fn snapshot(&self) -> Result<InMemorySnapshot, EngineError> {
+        self.before_snapshots.here();
         let snapshot = self.inner.snapshot();
         self.snapshots.here();
         snapshot
@@ -164,6 +166,30 @@ fn a_lesson_with_a_key_that_is_deleted() {
     }
     run::<Merged>();
     run::<Split>();
+}
+
+/// The filter is asked, the seed changes and all records move, once or twice, and then the engine
+/// is read where the record was.
+#[test]
+fn a_get_whose_record_moves() {
+    fn run<L: Layout>(rotations: u32) {
+        let store = open::<L>();
+        let [member] = neighbours();
+        store.put(&member, "old").unwrap();
+        let snapshot = store.engine().before_snapshots.next();
+        let asking = start(&store, move |store| store.get(member).unwrap());
+        snapshot.reached.recv().unwrap();
+        for _ in 0..rotations {
+            store.rotate().unwrap();
+            store.finish_rotation().unwrap();
+        }
+        snapshot.go_on.send(()).unwrap();
+        assert_eq!(asking.join().unwrap(), Some(b"old".to_vec()));
+    }
+    for rotations in 1..=3 {
+        run::<Merged>(rotations);
+        run::<Split>(rotations);
+    }
 }
 
 /// A get does not wait for a commit, not even one that finds a false positive in the shard that

@@ -39,6 +39,9 @@ impl<E: Engine, L: Layout> Store<E, L> {
         read: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>, Error> {
         let key = key.as_ref();
+        let mut read = Some(read);
+        let mut value = None;
+        let mut found = |bytes: &[u8]| value = read.take().map(|read| read(bytes));
         let current = self.current.load();
         let mut next: Option<Arc<Generation>> = None;
         loop {
@@ -52,27 +55,28 @@ impl<E: Engine, L: Layout> Store<E, L> {
                 }
                 Asked::Moved(to) => next = Some(to),
                 Asked::Maybe(maybe) => {
-                    return self.look(generation, &spot, key, maybe, read);
+                    match self.look(generation, &spot, key, &maybe, &mut found)? {
+                        Look::Found | Look::Absent => return Ok(value),
+                        Look::Gone => {}
+                    }
                 }
             }
         }
     }
 
     /// The filter says "maybe": looks into the engine, and learns if that was wrong.
-    fn look<T>(
+    fn look(
         &self,
         generation: &Arc<Generation>,
         spot: &Spot<'_>,
         key: &[u8],
-        maybe: Maybe,
-        read: impl FnOnce(&[u8]) -> T,
-    ) -> Result<Option<T>, Error> {
+        maybe: &Maybe,
+        mut found: impl FnMut(&[u8]),
+    ) -> Result<Look, Error> {
         let shard = generation.shard(spot.shard);
-        let (mut read, mut value) = (Some(read), None);
-        let mut found = |bytes: &[u8]| value = read.take().map(|read| read(bytes));
         let snapshot = self.snapshot()?;
-        let learns = self.learns(&maybe);
-        let target = target(generation, spot, key, learns.then_some(&maybe));
+        let learns = self.learns(maybe);
+        let target = target(generation, spot, key, learns.then_some(maybe));
         let mut keys = L::find(&snapshot, &target, &mut found)?;
         if let (Some(_), Some(next)) = (&keys, &maybe.moving) {
             let spot = next.spot(key);
@@ -80,16 +84,18 @@ impl<E: Engine, L: Layout> Store<E, L> {
             keys = L::find(&snapshot, &target, &mut found)?;
         }
         drop(snapshot);
-        match keys {
-            None => shard.counters.hit(),
-            Some(keys) => {
-                shard.counters.false_positive(spot.key.word(1));
-                if learns {
-                    self.learn(generation, spot, key, &maybe, &keys);
-                }
-            }
+        let Some(keys) = keys else {
+            shard.counters.hit();
+            return Ok(Look::Found);
+        };
+        if shard.has_left(&spot.key, maybe) {
+            return Ok(Look::Gone);
         }
-        Ok(value)
+        shard.counters.false_positive(spot.key.word(1));
+        if learns {
+            self.learn(generation, spot, key, maybe, &keys);
+        }
+        Ok(Look::Absent)
     }
 
     /// Can anything be learnt from a false positive here?
@@ -97,6 +103,14 @@ impl<E: Engine, L: Layout> Store<E, L> {
         // What is on its way is learnt where it arrives.
         self.options.choice == FilterChoice::Adaptive && maybe.moving.is_none()
     }
+}
+
+/// What the engine says.
+enum Look {
+    Found,
+    Absent,
+    /// Not there, but it may have moved on between the filter's answer and the engine's.
+    Gone,
 }
 
 /// Where to look for a record, and what for if it is not there.
