@@ -14,12 +14,15 @@ mod mem;
 
 pub mod adaptive;
 pub mod batch;
+pub mod bloom;
 pub mod builder;
 pub mod bulk;
 pub mod counting;
+pub mod cuckoo;
 mod error;
 pub mod file;
 pub mod hash;
+pub mod lock_step;
 pub mod merge;
 pub mod plain;
 pub mod quotient;

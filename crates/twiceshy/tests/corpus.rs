@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use twiceshy::testing::fuzz::{fuzz_adaptive, fuzz_loader, fuzz_plain};
+use twiceshy::testing::fuzz::{fuzz_adaptive, fuzz_cuckoo, fuzz_loader, fuzz_plain};
 
 /// Runs every file of a corpus through its target; gives how many there were.
 fn replay(target: &str, body: fn(&[u8])) -> Option<usize> {
@@ -42,4 +42,9 @@ fn plain() {
 #[test]
 fn loader() {
     assert!(replay("loader", fuzz_loader).is_none_or(|count| count >= 10));
+}
+
+#[test]
+fn cuckoo() {
+    assert!(replay("cuckoo", fuzz_cuckoo).is_none_or(|count| count >= 10));
 }

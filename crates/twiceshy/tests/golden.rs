@@ -9,10 +9,17 @@ use std::fs;
 use std::path::PathBuf;
 
 use twiceshy::adaptive::Leave;
-use twiceshy::file::{self, FilterKind, View};
+use twiceshy::bloom::{
+    BlockedBloomFilter, BloomFilter, Class, RetouchedBloomFilter, WeightedBloomFilter, Weights,
+};
+use twiceshy::cuckoo::{
+    AdaptiveCuckooFilter, Alternate, CuckooBuilder, CuckooFilter, Packing, Scheme, VacuumFilter,
+};
+use twiceshy::file::{self, FilterKind, Stored, View};
 use twiceshy::hash::{Hashed, Seed};
+use twiceshy::lock_step::MemoryCells;
 use twiceshy::testing::files::{Verdict, judge, repair};
-use twiceshy::{AdaptiveFilter, CountingFilter, QuotientFilter};
+use twiceshy::{AdaptiveFilter, CountingFilter, Filter, Insert, QuotientFilter};
 
 fn path(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
@@ -101,6 +108,122 @@ fn adaptive(value_bits: u32) -> AdaptiveFilter {
     filter
 }
 
+/// What can be inserted into.
+fn filled<F: Insert>(mut filter: F) -> F {
+    for key in MEMBERS {
+        Insert::insert(&mut filter, &key).expect("room for it");
+    }
+    filter
+}
+
+fn partial_key<A: Alternate>(builder: CuckooBuilder<A>, bits: u32, packing: Packing) -> Vec<u8> {
+    let builder = builder.buckets(15).fingerprint_bits(bits).packing(packing);
+    let filter = builder.seed(Seed::from_u64(5)).build();
+    filled(filter.expect("a small filter")).to_bytes()
+}
+
+fn adaptive_cuckoo(scheme: Scheme) -> Vec<u8> {
+    let builder = AdaptiveCuckooFilter::builder(scheme)
+        .bins(56)
+        .fingerprint_bits(6);
+    let builder = builder.seed(Seed::from_u64(6));
+    let mut filter: AdaptiveCuckooFilter = builder.build().expect("a small filter");
+    let mut store = MemoryCells::default();
+    for key in MEMBERS {
+        let key = filter.hash(&key).into_owned();
+        filter.insert_hashed(&key, &mut store).expect("room for it");
+    }
+    for query in QUERIES {
+        let query = filter.hash(&query).into_owned();
+        filter
+            .adapt_hashed(&query, &mut store)
+            .expect("room for it");
+    }
+    filter.to_bytes()
+}
+
+fn bloom() -> BloomFilter {
+    let builder = BloomFilter::builder().bits(333).hashes(5);
+    filled(
+        builder
+            .seed(Seed::from_u64(7))
+            .build()
+            .expect("a small filter"),
+    )
+}
+
+fn weighted() -> WeightedBloomFilter {
+    let classes = [0.2, 0.8].map(|members| Class {
+        members,
+        queries: 1.0 - members,
+    });
+    let weights = Weights::new(9.0, &classes).expect("good shares");
+    filled(WeightedBloomFilter::with_hash(444, &weights, Seed::from_u64(8)).expect("small"))
+}
+
+/// The relatives of the quotient family.
+fn relatives() -> Vec<(&'static str, Vec<u8>)> {
+    let mut retouched = RetouchedBloomFilter::from(bloom());
+    QUERIES.for_each(|query| {
+        retouched.retouch(&query);
+    });
+    let blocked = BlockedBloomFilter::builder().bits(1024).hashes(7);
+    let blocked = blocked.seed(Seed::from_u64(9)).build();
+    let (cuckoo, vacuum) = (CuckooFilter::builder, VacuumFilter::builder);
+    vec![
+        ("v1-cuckoo", partial_key(cuckoo(), 9, Packing::Whole)),
+        (
+            "v1-cuckoo-semi-sorted",
+            partial_key(cuckoo(), 12, Packing::SemiSorted),
+        ),
+        ("v1-cuckoo-wide", partial_key(cuckoo(), 31, Packing::Whole)),
+        ("v1-vacuum", partial_key(vacuum(), 12, Packing::Whole)),
+        (
+            "v1-cuckoo-cyclic",
+            adaptive_cuckoo(Scheme::Cyclic { selector_bits: 2 }),
+        ),
+        ("v1-cuckoo-swapping", adaptive_cuckoo(Scheme::Swapping)),
+        ("v1-cuckoo-cuckooing", adaptive_cuckoo(Scheme::Cuckooing)),
+        ("v1-bloom", bloom().to_bytes()),
+        (
+            "v1-blocked-bloom",
+            filled(blocked.expect("a small filter")).to_bytes(),
+        ),
+        ("v1-weighted-bloom", weighted().to_bytes()),
+        ("v1-retouched-bloom", retouched.to_bytes()),
+    ]
+}
+
+#[test]
+fn golden_relatives_give_their_answers() {
+    fn check<F: Stored>(name: &str, most_mistakes: usize) {
+        let bytes = read(name);
+        let filter = View::<F>::new(&bytes).unwrap();
+        assert_eq!(Filter::len(&filter), 40, "{name}");
+        assert!(
+            MEMBERS.clone().all(|key| Filter::contains(&filter, &key)),
+            "{name}"
+        );
+        let mistakes = (1_000..11_000_u64).filter(|key| Filter::contains(&filter, key));
+        let mistakes = mistakes.count();
+        println!("{name}: {mistakes} mistakes in 10,000");
+        assert!(mistakes <= most_mistakes, "{name}: {mistakes}");
+    }
+    check::<CuckooFilter>("v1-cuckoo", 200);
+    check::<CuckooFilter>("v1-cuckoo-semi-sorted", 40);
+    check::<CuckooFilter>("v1-cuckoo-wide", 0);
+    check::<VacuumFilter>("v1-vacuum", 40);
+    check::<AdaptiveCuckooFilter>("v1-cuckoo-cyclic", 900);
+    check::<AdaptiveCuckooFilter>("v1-cuckoo-swapping", 900);
+    check::<AdaptiveCuckooFilter>("v1-cuckoo-cuckooing", 900);
+    check::<BloomFilter>("v1-bloom", 1_000);
+    check::<BlockedBloomFilter>("v1-blocked-bloom", 100);
+    check::<WeightedBloomFilter>("v1-weighted-bloom", 1_000);
+    let retouched: RetouchedBloomFilter =
+        RetouchedBloomFilter::from_bytes(&read("v1-retouched-bloom")).unwrap();
+    assert!(QUERIES.clone().all(|query| !retouched.contains(&query)));
+}
+
 /// All sound files.
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     #[allow(unused_mut)]
@@ -110,6 +233,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
         ("v1-adaptive", adaptive(0).to_bytes()),
         ("v1-adaptive-values", adaptive(3).to_bytes()),
     ];
+    files.extend(relatives());
     #[cfg(feature = "xxh3")]
     {
         let builder = QuotientFilter::builder().slots(50).remainder_bits(5);
@@ -190,6 +314,64 @@ const DAMAGED: &[Damage] = &[
         },
         "its table is not one: fingerprints are not counted right",
     ),
+    (
+        "v1-damaged-cuckoo-length",
+        "v1-cuckoo",
+        |bytes| {
+            bytes[40] -= 1;
+            bytes[48] -= 1;
+            repair(bytes);
+        },
+        "its table is not one: fingerprints are not counted right",
+    ),
+    (
+        "v1-damaged-cuckoo-order",
+        "v1-cuckoo-semi-sorted",
+        |bytes| {
+            // No multiset of nibbles has this number.
+            bytes[128] = 0xff;
+            bytes[129] |= 0x0f;
+            repair(bytes);
+        },
+        "its table is not one: a bucket is not sorted (at 0)",
+    ),
+    (
+        "v1-damaged-vacuum-chunks",
+        "v1-vacuum",
+        |bytes| {
+            bytes[91] = 40;
+            repair(bytes);
+        },
+        "of no kind that there is",
+    ),
+    (
+        "v1-damaged-selector",
+        "v1-cuckoo-cyclic",
+        |bytes| {
+            bytes[13] = 0;
+            repair(bytes);
+        },
+        "of no kind that there is",
+    ),
+    (
+        "v1-damaged-bloom-hashes",
+        "v1-blocked-bloom",
+        |bytes| {
+            bytes[88] = 17;
+            repair(bytes);
+        },
+        "of no kind that there is",
+    ),
+    (
+        "v1-damaged-bloom-padding",
+        "v1-bloom",
+        |bytes| {
+            let last = bytes.len() - 1;
+            bytes[last] |= 0x80;
+            repair(bytes);
+        },
+        "its table is not one: the padding is not zero",
+    ),
 ];
 
 #[test]
@@ -242,6 +424,8 @@ fn golden_damage_is_refused_with_the_right_words() {
         let error = match kind {
             Ok(FilterKind::Counting) => View::<CountingFilter>::new(&bytes).unwrap_err(),
             Ok(FilterKind::Adaptive) => View::<AdaptiveFilter>::new(&bytes).unwrap_err(),
+            Ok(FilterKind::Cuckoo) => View::<CuckooFilter>::new(&bytes).unwrap_err(),
+            Ok(FilterKind::Bloom) => View::<BloomFilter>::new(&bytes).unwrap_err(),
             _ => View::<QuotientFilter>::new(&bytes).unwrap_err(),
         };
         assert!(error.to_string().contains(message), "{name}: {error}");

@@ -15,8 +15,12 @@
 
 use std::collections::BTreeSet;
 
+use twiceshy::bloom::{BlockedBloomFilter, BloomFilter};
+use twiceshy::cuckoo::{
+    AdaptiveCuckooFilter, AdaptiveCuckooSet, CuckooFilter, Packing, Scheme, VacuumFilter,
+};
 use twiceshy::hash::{Seed, Sip13, StreamHash};
-use twiceshy::{QuotientFilter, sizing};
+use twiceshy::{Filter, Insert, QuotientFilter, sizing};
 
 /// `ln(2 / 1e-9)`.
 const LN: f64 = 21.416_413;
@@ -97,6 +101,122 @@ fn siphash_keeps_the_promised_rate() {
 #[test]
 fn xxh3_keeps_the_promised_rate() {
     check_widths::<twiceshy::hash::Xxh3>(20);
+}
+
+/// The relatives: what a filter says of itself is exact, given its table, so the number of false
+/// positives is binomial around it; and what was planned is kept.
+fn check_relative<F: Filter + Insert>(mut filter: F, members: u64, planned: f64) {
+    for key in 0..members {
+        filter.insert(&key).expect("room for it");
+    }
+    let rate = filter.stats().expected_fpr;
+    let queries = ((1_000.0 / rate) as u64).max(200_000);
+    let fresh = 1_u64 << 40;
+    let found = (fresh..fresh + queries).filter(|key| filter.contains(key));
+    let (found, mean) = (found.count() as f64, queries as f64 * rate);
+    let slack = binomial_slack(mean) + rate_slack(members, rate) * queries as f64;
+    println!(
+        "{:?}: {found} in {queries}, expected {mean:.0} ± {slack:.0}",
+        filter.stats()
+    );
+    assert!(
+        (found - mean).abs() < slack,
+        "{found} is not {mean} ± {slack}"
+    );
+    assert!(
+        rate < planned * 1.1,
+        "{rate} is more than the planned {planned}"
+    );
+}
+
+/// Cuckoo filters promise a mean over all sets of keys: with `m` of them, each of which changes
+/// the number of occupied classes by at most one, McDiarmid's inequality as above.
+fn rate_slack(members: u64, rate: f64) -> f64 {
+    rate * distinct_slack(members) / members as f64
+}
+
+#[test]
+fn cuckoo_and_vacuum_filters_keep_the_promised_rate() {
+    let seed = Seed::from_u64(30);
+    for (bits, packing) in [
+        (4, Packing::Whole),
+        (8, Packing::SemiSorted),
+        (9, Packing::Whole),
+    ]
+    .into_iter()
+    .chain([
+        (12, Packing::Whole),
+        (12, Packing::SemiSorted),
+        (17, Packing::Whole),
+    ]) {
+        let buckets = 15_001;
+        let members = 4 * buckets * 85 / 100;
+        let planned = 8.0 * 0.85 / f64::from((1_u32 << bits) - 1);
+        let builder = CuckooFilter::builder().buckets(buckets).packing(packing);
+        let filter = builder.fingerprint_bits(bits).seed(seed).build();
+        check_relative(filter.expect("a small filter"), members, planned);
+        let builder = VacuumFilter::builder().buckets(70_001).packing(packing);
+        let filter = builder.fingerprint_bits(bits).seed(seed).build();
+        check_relative(filter.expect("a small filter"), 238_000, planned);
+    }
+}
+
+#[test]
+fn bloom_filters_keep_the_promised_rate() {
+    let seed = Seed::from_u64(31);
+    for fpr in [0.1, 0.01, 1.0 / 512.0, 0.0005] {
+        let filter = BloomFilter::builder().capacity(100_000).fpr(fpr).seed(seed);
+        check_relative(filter.build().expect("a small filter"), 100_000, fpr);
+        let filter = BlockedBloomFilter::builder().capacity(100_000).fpr(fpr);
+        check_relative(
+            filter.seed(seed).build().expect("a small filter"),
+            100_000,
+            fpr,
+        );
+    }
+    for hashes in [1, 3, 8, 11, 16] {
+        let filter = BlockedBloomFilter::builder()
+            .bits(512 * 3_000)
+            .hashes(hashes);
+        check_relative(
+            filter.seed(seed).build().expect("a small filter"),
+            100_000,
+            1.0,
+        );
+    }
+}
+
+#[test]
+fn adaptive_cuckoo_filters_keep_the_promised_rate() {
+    let cyclic = |selector_bits| Scheme::Cyclic { selector_bits };
+    for scheme in [
+        cyclic(1),
+        cyclic(2),
+        cyclic(3),
+        Scheme::Swapping,
+        Scheme::Cuckooing,
+    ] {
+        let builder = AdaptiveCuckooFilter::builder(scheme).capacity(20_000);
+        let builder = builder.fingerprint_bits(8).seed(Seed::from_u64(32));
+        let mut set: AdaptiveCuckooSet =
+            AdaptiveCuckooSet::from_builder(builder).expect("a small filter");
+        for key in 0..20_000_u64 {
+            set.insert(&key).expect("room for it");
+        }
+        let rate = set.filter().stats().expected_fpr;
+        let queries = 200_000;
+        let fresh = 1_u64 << 40;
+        let found = (fresh..fresh + queries)
+            .filter(|key| set.contains(key))
+            .count() as f64;
+        let mean = queries as f64 * rate;
+        let slack = binomial_slack(mean) + rate_slack(20_000, rate) * queries as f64;
+        println!("{scheme:?}: {found}, expected {mean:.0} ± {slack:.0}");
+        assert!(
+            (found - mean).abs() < slack,
+            "{found} is not {mean} ± {slack}"
+        );
+    }
 }
 
 #[test]

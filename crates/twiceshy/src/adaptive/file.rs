@@ -94,6 +94,7 @@ impl<M: Bytes> Core<M> {
             live: self.live,
             ghosts: self.ghosts,
             total: 0,
+            extra: [0; 32],
         }
     }
 

@@ -12,6 +12,7 @@ mod avx2_scan;
 mod blocks;
 mod cpu;
 mod packed;
+mod prefetch;
 mod raw_block;
 mod scan;
 mod select;
@@ -20,6 +21,7 @@ mod word;
 pub use blocks::{Blocks, Bytes, Lane, OpenBlocks, bytes_of_blocks};
 pub use cpu::{Cpu, Isa, Operation, Portable};
 pub use packed::Packed;
+pub use prefetch::prefetch;
 pub use raw_block::{RawBlock, RawBlockMut};
 pub use scan::Scan;
 pub use word::{

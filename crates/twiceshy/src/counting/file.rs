@@ -61,6 +61,7 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for CountingFilter<H, M> {
             kind: FilterKind::Counting,
             hash: H::KIND,
             total: self.total,
+            extra: [0; 32],
             ..self.core.header(self.seed)
         }
     }

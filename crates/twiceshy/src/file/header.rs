@@ -7,6 +7,7 @@ use crate::bits::Packed;
 use crate::error::Error;
 use crate::hash::{HashKind, Seed};
 use crate::quotient::{self, Bare, Geometry, Marks};
+use crate::{bloom, cuckoo};
 
 /// What every file starts with.
 pub(super) const MAGIC: [u8; 8] = *b"twiceshy";
@@ -31,6 +32,20 @@ pub enum FilterKind {
     Counting = 2,
     /// [`AdaptiveFilter`](crate::AdaptiveFilter).
     Adaptive = 3,
+    /// [`CuckooFilter`](crate::cuckoo::CuckooFilter).
+    Cuckoo = 16,
+    /// [`VacuumFilter`](crate::cuckoo::VacuumFilter).
+    Vacuum = 17,
+    /// [`AdaptiveCuckooFilter`](crate::cuckoo::AdaptiveCuckooFilter).
+    AdaptiveCuckoo = 18,
+    /// [`BloomFilter`](crate::bloom::BloomFilter).
+    Bloom = 24,
+    /// [`BlockedBloomFilter`](crate::bloom::BlockedBloomFilter).
+    BlockedBloom = 25,
+    /// [`RetouchedBloomFilter`](crate::bloom::RetouchedBloomFilter).
+    RetouchedBloom = 26,
+    /// [`WeightedBloomFilter`](crate::bloom::WeightedBloomFilter).
+    WeightedBloom = 27,
 }
 
 impl FilterKind {
@@ -47,8 +62,36 @@ impl FilterKind {
             1 => Some(FilterKind::Plain),
             2 => Some(FilterKind::Counting),
             3 => Some(FilterKind::Adaptive),
+            16 => Some(FilterKind::Cuckoo),
+            17 => Some(FilterKind::Vacuum),
+            18 => Some(FilterKind::AdaptiveCuckoo),
+            24 => Some(FilterKind::Bloom),
+            25 => Some(FilterKind::BlockedBloom),
+            26 => Some(FilterKind::RetouchedBloom),
+            27 => Some(FilterKind::WeightedBloom),
             _ => None,
         }
+    }
+}
+
+impl FilterKind {
+    /// Is its table a quotient table?
+    const fn is_quotient(self) -> bool {
+        matches!(
+            self,
+            FilterKind::Plain | FilterKind::Counting | FilterKind::Adaptive
+        )
+    }
+
+    /// Are its slots bits, which any number of items share?
+    const fn is_bloom(self) -> bool {
+        matches!(
+            self,
+            FilterKind::Bloom
+                | FilterKind::BlockedBloom
+                | FilterKind::RetouchedBloom
+                | FilterKind::WeightedBloom
+        )
     }
 }
 
@@ -58,6 +101,13 @@ impl fmt::Display for FilterKind {
             FilterKind::Plain => "plain",
             FilterKind::Counting => "counting",
             FilterKind::Adaptive => "adaptive",
+            FilterKind::Cuckoo => "cuckoo",
+            FilterKind::Vacuum => "vacuum",
+            FilterKind::AdaptiveCuckoo => "adaptive cuckoo",
+            FilterKind::Bloom => "Bloom",
+            FilterKind::BlockedBloom => "blocked Bloom",
+            FilterKind::RetouchedBloom => "retouched Bloom",
+            FilterKind::WeightedBloom => "weighted Bloom",
         })
     }
 }
@@ -78,7 +128,12 @@ pub struct Header {
     pub(crate) ghosts: u64,
     /// The sum of all counts in a counting filter; otherwise zero.
     pub(crate) total: u128,
+    /// What only the filter's own kind understands; zero in the quotient family.
+    pub(crate) extra: [u8; EXTRA_BYTES],
 }
+
+/// Bytes of a header that each kind has for itself.
+const EXTRA_BYTES: usize = 32;
 
 impl Header {
     /// How many slots a table of this header has and how many bytes it takes; `None` if it
@@ -91,6 +146,12 @@ impl Header {
             FilterKind::Counting | FilterKind::Adaptive => {
                 quotient::size::<Marks>(quotients, width)
             }
+            FilterKind::Cuckoo | FilterKind::Vacuum => return cuckoo::file::size(self),
+            FilterKind::AdaptiveCuckoo => return cuckoo::adaptive::size(self),
+            FilterKind::Bloom
+            | FilterKind::BlockedBloom
+            | FilterKind::RetouchedBloom
+            | FilterKind::WeightedBloom => return bloom::file::size(self),
         }?;
         Some((blocks.checked_mul(64)?, usize::try_from(bytes).ok()?))
     }
@@ -120,6 +181,7 @@ impl Header {
         put(&self.ghosts.to_le_bytes());
         put(&self.total.to_le_bytes());
         put(&(table.len() as u64).to_le_bytes());
+        put(&self.extra);
         let checksum = checksum::of(&bytes[..CHECKSUM], table);
         bytes[CHECKSUM..].copy_from_slice(&checksum.to_le_bytes());
         bytes
@@ -154,6 +216,7 @@ impl Header {
         };
         let slots = u64::from_le_bytes(fields.take());
         let seed = Seed::from_bytes(fields.take());
+        let table_bytes;
         let header = Header {
             kind: FilterKind::from_code(kind)
                 .ok_or_else(|| Error::format(format!("it holds a filter of kind {kind}")))?,
@@ -167,9 +230,12 @@ impl Header {
             live: u64::from_le_bytes(fields.take()),
             ghosts: u64::from_le_bytes(fields.take()),
             total: u128::from_le_bytes(fields.take()),
+            extra: {
+                table_bytes = u64::from_le_bytes(fields.take());
+                fields.take()
+            },
         };
-        let table_bytes = u64::from_le_bytes(fields.take());
-        if fields.0.iter().any(|&byte| byte != 0) {
+        if header.kind.is_quotient() && header.extra != [0; EXTRA_BYTES] {
             return Err(Error::corrupt(
                 "the bytes of its header that are kept for later use are not zero",
             ));
@@ -183,6 +249,8 @@ impl Header {
         let most_bits = match self.kind {
             FilterKind::Plain | FilterKind::Counting => 0,
             FilterKind::Adaptive => 16.min(Packed::MAX_BITS - self.geometry.remainder_bits()),
+            FilterKind::AdaptiveCuckoo => cuckoo::adaptive::MAX_SELECTOR_BITS,
+            _ => 0,
         };
         if self.value_bits > most_bits {
             return Err(Error::corrupt(format!(
@@ -191,7 +259,9 @@ impl Header {
             )));
         }
         let Some((slots, bytes)) = self.size() else {
-            return Err(Error::corrupt("its table is larger than any memory"));
+            return Err(Error::corrupt(
+                "its table is larger than any memory, or of no kind that there is",
+            ));
         };
         if table_bytes != bytes as u64 {
             return Err(Error::corrupt(format!(
@@ -200,12 +270,14 @@ impl Header {
             )));
         }
         let fingerprints = self.live.checked_add(self.ghosts);
-        let possible = self.used <= slots
+        let is_bloom = self.kind.is_bloom();
+        let possible = (self.used <= slots || is_bloom)
             && fingerprints.is_some_and(|fingerprints| fingerprints <= self.used)
             && match self.kind {
-                FilterKind::Plain => self.live == self.used && self.total == 0,
                 FilterKind::Counting => self.ghosts == 0 && self.total >= self.live.into(),
                 FilterKind::Adaptive => self.total == 0,
+                // All that the others hold is alike.
+                _ => self.live == self.used && self.total == 0,
             };
         if possible {
             Ok(())
@@ -243,7 +315,8 @@ pub struct Info {
     pub kind: FilterKind,
     /// Which hash it was built with.
     pub hash: HashKind,
-    /// Slots and remainder bits.
+    /// Slots and remainder bits. Those of a cuckoo filter are all its slots and the bits of a
+    /// fingerprint, those of a Bloom filter its bits, slots of one bit each.
     pub geometry: Geometry,
     /// Bits of the value beside each remainder.
     pub value_bits: u32,
@@ -271,7 +344,7 @@ impl From<&Header> for Info {
             used_slots: header.used,
             items: match header.kind {
                 FilterKind::Counting => header.total,
-                FilterKind::Plain | FilterKind::Adaptive => header.live.into(),
+                _ => header.live.into(),
             },
             fingerprints: header.live,
             ghosts: header.ghosts,

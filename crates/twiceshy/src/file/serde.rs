@@ -12,45 +12,38 @@ use serde::ser::{Serialize, Serializer};
 use super::{FileFilter, read, write};
 use crate::adaptive::AdaptiveFilter;
 use crate::bits::Bytes;
+use crate::bloom::{BitFilter, Probes, WeightedBloomFilter};
 use crate::counting::CountingFilter;
+use crate::cuckoo::{AdaptiveCuckooFilter, Alternate, PartialKeyFilter};
 use crate::hash::StreamHash;
 use crate::mem::Memory;
 use crate::plain::QuotientFilter;
 
-impl<H: StreamHash, M: Bytes> Serialize for QuotientFilter<H, M> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&write::to_bytes(self))
-    }
+/// Serialised over any memory, deserialised into its own.
+macro_rules! as_file {
+    ($([$($more:tt)*] $over:ty => $owned:ty;)*) => {$(
+        impl<H: StreamHash, M: Bytes, $($more)*> Serialize for $over {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_bytes(&write::to_bytes(self))
+            }
+        }
+
+        impl<'de, H: StreamHash, $($more)*> Deserialize<'de> for $owned {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_bytes(ByteVisitor(PhantomData))
+            }
+        }
+    )*};
 }
 
-impl<H: StreamHash, M: Bytes> Serialize for CountingFilter<H, M> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&write::to_bytes(self))
-    }
-}
-
-impl<H: StreamHash, M: Bytes> Serialize for AdaptiveFilter<H, M> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&write::to_bytes(self))
-    }
-}
-
-impl<'de, H: StreamHash> Deserialize<'de> for QuotientFilter<H> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_bytes(ByteVisitor(PhantomData))
-    }
-}
-
-impl<'de, H: StreamHash> Deserialize<'de> for CountingFilter<H> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_bytes(ByteVisitor(PhantomData))
-    }
-}
-
-impl<'de, H: StreamHash> Deserialize<'de> for AdaptiveFilter<H> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_bytes(ByteVisitor(PhantomData))
-    }
+as_file! {
+    [] QuotientFilter<H, M> => QuotientFilter<H>;
+    [] CountingFilter<H, M> => CountingFilter<H>;
+    [] AdaptiveFilter<H, M> => AdaptiveFilter<H>;
+    [A: Alternate] PartialKeyFilter<H, A, M> => PartialKeyFilter<H, A>;
+    [] AdaptiveCuckooFilter<H, M> => AdaptiveCuckooFilter<H>;
+    [P: Probes] BitFilter<H, P, M> => BitFilter<H, P>;
+    [] WeightedBloomFilter<H, M> => WeightedBloomFilter<H>;
 }
 
 /// Takes the bytes of a file in whatever way they come.

@@ -77,6 +77,7 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for QuotientFilter<H, M> {
             live: self.len(),
             ghosts: 0,
             total: 0,
+            extra: [0; 32],
         }
     }
 

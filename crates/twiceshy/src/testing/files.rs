@@ -9,11 +9,15 @@
 //! right one first.
 
 use crate::adaptive::AdaptiveFilter;
+use crate::bloom::{BlockedBloomFilter, BloomFilter, RetouchedBloomFilter, WeightedBloomFilter};
 use crate::counting::CountingFilter;
+use crate::cuckoo::{AdaptiveCuckooFilter, CuckooFilter, VacuumFilter};
 use crate::error::Error;
-use crate::file::{self, FilterKind, View};
+use crate::file::{self, FileFilter, FilterKind, Stored, View, read, write};
 use crate::hash::{HashKind, Sip13, StreamHash};
+use crate::mem::Memory;
 use crate::plain::QuotientFilter;
+use crate::traits::Filter;
 
 /// What became of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +68,14 @@ fn refuse_all<H: StreamHash>(bytes: &[u8]) {
     refuse!(QuotientFilter<H>, bytes);
     refuse!(CountingFilter<H>, bytes);
     refuse!(AdaptiveFilter<H>, bytes);
+    refuse!(CuckooFilter<H>, bytes);
+    refuse!(VacuumFilter<H>, bytes);
+    refuse!(AdaptiveCuckooFilter<H>, bytes);
+    refuse!(BloomFilter<H>, bytes);
+    refuse!(BlockedBloomFilter<H>, bytes);
+    refuse!(WeightedBloomFilter<H>, bytes);
+    assert!(RetouchedBloomFilter::<H>::from_bytes(bytes).is_err());
+    assert!(RetouchedBloomFilter::<H>::read_from(bytes).is_err());
 }
 
 /// Loads the bytes as one type of filter in every way. `ask` puts the questions that only
@@ -130,7 +142,50 @@ fn judge_kind<H: StreamHash>(bytes: &[u8], kind: FilterKind) -> Verdict {
                 let _ = (view.ghosts(), view.load());
             })
         }
+        FilterKind::Cuckoo => judge_simple::<CuckooFilter<H>>(bytes),
+        FilterKind::Vacuum => judge_simple::<VacuumFilter<H>>(bytes),
+        FilterKind::AdaptiveCuckoo => judge_simple::<AdaptiveCuckooFilter<H>>(bytes),
+        FilterKind::Bloom => judge_simple::<BloomFilter<H>>(bytes),
+        FilterKind::BlockedBloom => judge_simple::<BlockedBloomFilter<H>>(bytes),
+        FilterKind::WeightedBloom => judge_simple::<WeightedBloomFilter<H>>(bytes),
+        FilterKind::RetouchedBloom => judge_owned::<RetouchedBloomFilter<H>>(bytes),
     }
+}
+
+/// Filters that are asked nothing but what all are.
+fn judge_simple<F: Stored + FileFilter<Memory>>(bytes: &[u8]) -> Verdict {
+    let Ok(view) = View::<F>::new_unverified(bytes) else {
+        return judge_owned::<F>(bytes);
+    };
+    for key in KEYS {
+        assert_eq!(
+            Filter::contains_hashed(&view, &Filter::hash(&view, &key)),
+            Filter::contains(&view, &key)
+        );
+    }
+    assert_eq!(view.contains_batch(&KEYS.collect::<Vec<u64>>()).len(), 300);
+    let stats = Filter::stats(&view);
+    assert!((0.0..=1.0).contains(&stats.expected_fpr), "{stats:?}");
+    let _ = format!("{view:?}");
+    let verified = View::<F>::new(bytes).map(|view| write::to_bytes(&*view));
+    agree(bytes, FileFilter::verify(&*view).is_ok(), verified);
+    judge_owned::<F>(bytes)
+}
+
+/// Filters that can't be viewed.
+fn judge_owned<F: FileFilter<Memory>>(bytes: &[u8]) -> Verdict {
+    let owned = read::from_bytes::<F>(bytes);
+    let holds = match &owned {
+        Ok(filter) => filter.verify().is_ok(),
+        Err(Error::Corrupt { reason }) if reason.contains("bytes, where its header says") => {
+            assert!(read::read_from::<F>(bytes).is_err());
+            return Verdict::NoFile;
+        }
+        Err(_) => false,
+    };
+    agree(bytes, holds, owned.map(|filter| write::to_bytes(&filter)));
+    let read = read::read_from::<F>(bytes);
+    agree(bytes, holds, read.map(|filter| write::to_bytes(&filter)))
 }
 
 /// Does a verified loader accept what the invariants accept, and nothing else?

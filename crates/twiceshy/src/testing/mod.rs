@@ -18,6 +18,7 @@
 //! | [`oracle`] | the sorted multiset of fingerprints |
 //! | [`conformance`] | the suite itself, and [`Subject`], what it needs to know of a filter |
 //! | [`adaptive`] | the oracle of the adaptive filter, whose answers change with what it learns |
+//! | [`relatives`] | the cuckoo and Bloom filters under the suite |
 //! | [`files`] | what every loader must do with every file, however damaged |
 //! | [`fuzz`] | the bodies of the fuzz targets |
 //!
@@ -98,6 +99,7 @@ pub mod files;
 pub mod fuzz;
 pub mod hashes;
 pub mod oracle;
+pub mod relatives;
 mod report;
 pub mod source;
 mod stop;

@@ -34,7 +34,7 @@ fn loaded<F: BulkLoad>(geometry: Geometry, seed: Seed, hashes: &[u64]) -> Vec<Re
     ]
 }
 
-fn answers<F: Filter>(filter: &F, keys: &[Hashed<'_>]) -> Vec<bool> {
+pub(super) fn answers<F: Filter>(filter: &F, keys: &[Hashed<'_>]) -> Vec<bool> {
     keys.iter().map(|key| filter.contains_hashed(key)).collect()
 }
 

@@ -8,6 +8,7 @@ mod cuckoofilter;
 mod fastbloom;
 mod ours;
 mod qfilter;
+mod relatives;
 mod twiceshy;
 mod xorf;
 
@@ -34,6 +35,10 @@ pub(crate) const ALL: &[Entry] = &[
     self::twiceshy::SIP,
     self::adaptive::XXH3,
     self::adaptive::SIP,
+    self::relatives::CUCKOO,
+    self::relatives::VACUUM,
+    self::relatives::BLOOM,
+    self::relatives::BLOCKED,
     self::qfilter::ENTRY,
     self::fastbloom::ENTRY,
     self::cuckoofilter::ENTRY,

@@ -1,0 +1,333 @@
+//! Arrays of bits: the Bloom filter and the blocked one, which differ in one rule.
+
+use std::fmt;
+
+use super::probes::{Probes, ones};
+use crate::batch::{Interrupted, in_pieces, insert_in_pieces};
+use crate::bits::Bytes;
+use crate::error::Error;
+use crate::hash::{Hashed, Key, Seed, StreamHash, first_word};
+use crate::mem::{HugePages, Memory};
+use crate::quotient::{Geometry, Violation};
+use crate::stats::Stats;
+use crate::traits::{Filter, Insert};
+
+/// A filter that sets some bits of an array for each key:
+/// [`BloomFilter`](super::BloomFilter) or [`BlockedBloomFilter`](super::BlockedBloomFilter), as
+/// `P` says.
+///
+/// It never fills up: more keys than planned for only make it wrong more often. It can't remove
+/// a key, because others share its bits.
+pub struct BitFilter<H: StreamHash, P: Probes, M = Memory> {
+    pub(super) memory: M,
+    pub(super) probes: P,
+    pub(super) len: u64,
+    pub(super) keyed: H::Keyed,
+    pub(super) seed: Seed,
+}
+
+/// How many lookups ahead lines are asked for.
+const AHEAD: usize = 16;
+
+/// Checks the measures of an array; gives its bytes.
+pub(super) fn checked_bytes<P: Probes>(bits: u64, hashes: u32) -> Result<usize, Error> {
+    if bits == 0 || bits % P::UNIT != 0 {
+        return Err(Error::geometry(format!(
+            "the bits of this filter are a multiple of {}, not {bits}",
+            P::UNIT
+        )));
+    }
+    if !(1..=P::MAX_HASHES).contains(&hashes) {
+        return Err(Error::geometry(format!(
+            "a key has 1 to {} hashes in this filter, not {hashes}",
+            P::MAX_HASHES
+        )));
+    }
+    Geometry::new(bits, 1)?;
+    usize::try_from(bits.div_ceil(8))
+        .map_err(|_| Error::geometry("its bits are more than any memory has"))
+}
+
+impl<H: StreamHash, P: Probes> BitFilter<H, P> {
+    pub(super) fn from_parts(
+        bits: u64,
+        hashes: u32,
+        seed: Seed,
+        huge_pages: HugePages,
+    ) -> Result<Self, Error> {
+        let bytes = checked_bytes::<P>(bits, hashes)?;
+        Ok(BitFilter {
+            memory: Memory::zeroed(bytes, huge_pages)?,
+            probes: P::new(bits, hashes),
+            len: 0,
+            keyed: H::keyed(&seed),
+            seed,
+        })
+    }
+
+    /// Adds a key.
+    #[inline(always)]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) {
+        self.insert_h0(first_word::<H, K>(&self.keyed, key));
+    }
+
+    /// [`insert`](Self::insert) for a key that is hashed already.
+    #[inline]
+    pub fn insert_hashed(&mut self, key: &Hashed<'_>) {
+        self.insert_h0(key.h0());
+    }
+
+    #[inline(always)]
+    fn insert_h0(&mut self, h0: u64) {
+        self.probes.insert(self.memory.as_mut(), h0);
+        self.len += 1;
+    }
+
+    /// Adds everything that another filter has, by setting its bits.
+    ///
+    /// # Errors
+    /// [`Error::Merge`] unless bits, hashes and seed are the same; nothing has changed then.
+    pub fn union<M: Bytes>(&mut self, other: &BitFilter<H, P, M>) -> Result<(), Error> {
+        if self.probes != other.probes || self.seed != other.seed {
+            return Err(Error::merge(
+                "their bits, hashes or seeds differ; build both with the same ones",
+            ));
+        }
+        let bytes = self.memory.as_mut().iter_mut();
+        for (here, there) in bytes.zip(other.memory.as_ref()) {
+            *here |= there;
+        }
+        self.len += other.len;
+        Ok(())
+    }
+
+    /// Removes everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.memory.as_mut().fill(0);
+        self.len = 0;
+    }
+
+    /// A copy, or an error where [`Clone`] would abort for want of memory.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if a second array does not fit in memory.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        Ok(BitFilter {
+            memory: self.memory.try_clone()?,
+            ..*self
+        })
+    }
+}
+
+impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
+    /// Hashes a key the way this filter does, for the methods that take a [`Hashed`] key.
+    #[inline]
+    #[must_use]
+    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        Hashed::new::<H, K>(&self.seed, key)
+    }
+
+    /// May `key` be a member? `false` is certain; `true` is wrong for a key that was never
+    /// inserted at the false-positive rate.
+    #[inline]
+    #[must_use]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_h0(first_word::<H, K>(&self.keyed, key))
+    }
+
+    /// [`contains`](Self::contains) for a key that is hashed already, with this filter's hash
+    /// and seed.
+    #[inline]
+    #[must_use]
+    pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
+        self.contains_h0(key.h0())
+    }
+
+    #[inline(always)]
+    pub(super) fn contains_h0(&self, h0: u64) -> bool {
+        self.probes.contains(self.memory.as_ref(), h0)
+    }
+
+    /// How many keys were inserted, duplicates counted.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Is it empty?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bits of the array.
+    #[must_use]
+    pub fn bits(&self) -> u64 {
+        self.probes.bits()
+    }
+
+    /// Bits of a key.
+    #[must_use]
+    pub fn hashes(&self) -> u32 {
+        self.probes.hashes()
+    }
+
+    /// The seed of the hash. Keep it from those who may choose keys.
+    #[must_use]
+    pub fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// Size, load, space and expected error, from the bits that are set. A slot is a bit. Reads
+    /// the whole array.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let bytes = self.memory.as_ref();
+        let (set, bits) = (ones(bytes), self.bits());
+        Stats {
+            items: self.len,
+            slots: bits,
+            used_slots: set,
+            load: set as f64 / bits as f64,
+            remainder_bits: 1,
+            bytes: bytes.len() as u64,
+            bits_per_item: bits as f64 / self.len as f64,
+            expected_fpr: self.probes.expected_fpr(bytes),
+            longest_cluster: 0,
+        }
+    }
+
+    /// Verifies what must hold in the array; linear in its size.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Violation> {
+        check_array(self.memory.as_ref(), self.bits(), self.len, self.hashes())?;
+        if self.len > 0 && ones(self.memory.as_ref()) == 0 {
+            return Err(Violation::new("there are keys without a bit", self.len));
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn contains_all_by<K>(&self, keys: &[K], hash: impl Fn(&K) -> u64, answers: &mut Vec<bool>) {
+        answers.clear();
+        answers.reserve(keys.len());
+        let bytes = self.memory.as_ref();
+        in_pieces(
+            keys,
+            hash,
+            |hashes, found, _| {
+                for &h0 in hashes.iter().take(AHEAD) {
+                    self.probes.prefetch(bytes, h0);
+                }
+                for (i, (&h0, found)) in hashes.iter().zip(found).enumerate() {
+                    if let Some(&ahead) = hashes.get(i + AHEAD) {
+                        self.probes.prefetch(bytes, ahead);
+                    }
+                    *found = self.probes.contains(bytes, h0);
+                }
+            },
+            |_, h0| self.contains_h0(h0),
+            |_, found| answers.extend_from_slice(found),
+        );
+    }
+}
+
+/// No bit is set behind the last, and no more than `len` keys can have set.
+pub(super) fn check_array(bytes: &[u8], bits: u64, len: u64, hashes: u32) -> Result<(), Violation> {
+    let behind = (bits % 8) as u32;
+    if behind > 0 && bytes.last().is_some_and(|byte| byte >> behind != 0) {
+        return Err(Violation::new("the padding is not zero", bits));
+    }
+    let set = ones(bytes);
+    if set > len.saturating_mul(hashes.into()) {
+        return Err(Violation::new("more bits are set than keys can set", set));
+    }
+    Ok(())
+}
+
+impl<H: StreamHash, P: Probes> Clone for BitFilter<H, P> {
+    fn clone(&self) -> Self {
+        match self.try_clone() {
+            Ok(copy) => copy,
+            // As `Vec` does; `try_clone` is there for those who would rather know.
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+impl<H: StreamHash, M: Bytes, P: Probes> fmt::Debug for BitFilter<H, P, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(P::NAME)
+            .field("len", &self.len)
+            .field("bits", &self.bits())
+            .field("hashes", &self.hashes())
+            .field("hash", &H::KIND)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<H: StreamHash, M: Bytes, P: Probes> Filter for BitFilter<H, P, M> {
+    #[inline]
+    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        self.hash(key)
+    }
+
+    #[inline]
+    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
+        self.contains_hashed(key)
+    }
+
+    #[inline]
+    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains(key)
+    }
+
+    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
+        let hash = |key: &K| first_word::<H, K>(&self.keyed, key);
+        self.contains_all_by(keys, hash, found);
+    }
+
+    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
+        self.contains_all_by(keys, Hashed::h0, found);
+    }
+
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats()
+    }
+}
+
+impl<H: StreamHash, P: Probes> Insert for BitFilter<H, P> {
+    #[inline]
+    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
+        self.insert_hashed(key);
+        Ok(())
+    }
+
+    #[inline]
+    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
+        self.insert(key);
+        Ok(())
+    }
+
+    fn insert_batch<K: Key>(
+        &mut self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<(), Interrupted> {
+        insert_in_pieces(
+            self,
+            keys,
+            |filter, key| first_word::<H, K>(&filter.keyed, key),
+            |filter, h0| filter.probes.prefetch(filter.memory.as_ref(), h0),
+            |filter, _, h0| {
+                filter.insert_h0(h0);
+                Ok(())
+            },
+        )
+    }
+}

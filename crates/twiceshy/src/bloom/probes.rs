@@ -1,0 +1,364 @@
+//! Which bits of the array belong to a key.
+
+use std::fmt::Debug;
+
+use crate::bits::prefetch;
+use crate::file::FilterKind;
+
+/// How the bits of a key are spread over the array.
+pub trait Probes: sealed::Probes {}
+
+pub(crate) mod sealed {
+    use super::{Debug, FilterKind};
+
+    /// The rule, with the measures of the array.
+    pub trait Probes: Copy + Debug + PartialEq + Send + Sync + 'static {
+        const KIND: FilterKind;
+        const NAME: &'static str;
+        const MAX_HASHES: u32;
+        /// The array has a multiple of so many bits.
+        const UNIT: u64;
+
+        /// Bits of the array, a multiple of [`UNIT`](Self::UNIT), and hashes of a key.
+        fn new(bits: u64, hashes: u32) -> Self;
+        fn bits(&self) -> u64;
+        fn hashes(&self) -> u32;
+
+        /// Are all bits of the key set?
+        fn contains(&self, bytes: &[u8], h0: u64) -> bool;
+        /// Sets all bits of the key.
+        fn insert(&self, bytes: &mut [u8], h0: u64);
+        /// Asks for the cache lines that a lookup starts with.
+        fn prefetch(&self, bytes: &[u8], h0: u64);
+        /// The chance that all bits of a key that was never inserted are set.
+        fn expected_fpr(&self, bytes: &[u8]) -> f64;
+    }
+}
+
+/// Both halves of a 128-bit product, folded: every bit of `x` moves about half of the result.
+#[inline(always)]
+fn fold(x: u64) -> u64 {
+    let product = u128::from(x ^ 0xa076_1d64_78bd_642f) * 0xe703_7ed1_a0b4_28db;
+    (product >> 64) as u64 ^ product as u64
+}
+
+/// Anywhere in the array: the Bloom filter.
+///
+/// Positions come from one hash word by enhanced double hashing: a start, a step, and a step
+/// that itself grows, so that two keys share a sequence only if they share the word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scattered {
+    bits: u64,
+    hashes: u32,
+}
+
+/// The positions of a key, one after the other, without end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Positions {
+    at: u64,
+    step: u64,
+    growth: u64,
+    bits: u64,
+}
+
+impl Iterator for Positions {
+    type Item = u64;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<u64> {
+        let position = (u128::from(self.at) * u128::from(self.bits)) >> 64;
+        self.at = self.at.wrapping_add(self.step);
+        self.step = self.step.wrapping_add(self.growth);
+        self.growth += 1;
+        Some(position as u64)
+    }
+}
+
+impl Scattered {
+    /// The positions of a key: as many as are taken.
+    #[inline(always)]
+    pub(super) fn positions(&self, h0: u64) -> Positions {
+        Positions {
+            at: h0,
+            step: fold(h0) | 1,
+            growth: 0,
+            bits: self.bits,
+        }
+    }
+
+    /// Are the first `hashes` bits of a key set?
+    #[inline(always)]
+    pub(super) fn contains_some(&self, bytes: &[u8], h0: u64, hashes: u32) -> bool {
+        let mut positions = self.positions(h0).take(hashes as usize);
+        positions.all(|position| is_set(bytes, position))
+    }
+
+    /// Sets the first `hashes` bits of a key.
+    #[inline(always)]
+    pub(super) fn insert_some(&self, bytes: &mut [u8], h0: u64, hashes: u32) {
+        for position in self.positions(h0).take(hashes as usize) {
+            bytes[(position / 8) as usize] |= 1 << (position % 8);
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn is_set(bytes: &[u8], position: u64) -> bool {
+    bytes[(position / 8) as usize] >> (position % 8) & 1 == 1
+}
+
+/// How many bits are set.
+pub(super) fn ones(bytes: &[u8]) -> u64 {
+    let mut ones = 0;
+    let mut left = bytes;
+    while let Some((word, rest)) = left.split_first_chunk() {
+        ones += u64::from(u64::from_le_bytes(*word).count_ones());
+        left = rest;
+    }
+    ones + left
+        .iter()
+        .map(|byte| u64::from(byte.count_ones()))
+        .sum::<u64>()
+}
+
+impl Probes for Scattered {}
+
+impl sealed::Probes for Scattered {
+    const KIND: FilterKind = FilterKind::Bloom;
+    const NAME: &'static str = "BloomFilter";
+    const MAX_HASHES: u32 = 64;
+    const UNIT: u64 = 1;
+
+    fn new(bits: u64, hashes: u32) -> Self {
+        Scattered { bits, hashes }
+    }
+
+    #[inline(always)]
+    fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    #[inline(always)]
+    fn hashes(&self) -> u32 {
+        self.hashes
+    }
+
+    #[inline(always)]
+    fn contains(&self, bytes: &[u8], h0: u64) -> bool {
+        self.contains_some(bytes, h0, self.hashes)
+    }
+
+    #[inline(always)]
+    fn insert(&self, bytes: &mut [u8], h0: u64) {
+        self.insert_some(bytes, h0, self.hashes);
+    }
+
+    /// Of a stranger, half of the bits are not set: it rarely takes more than a few.
+    #[inline(always)]
+    fn prefetch(&self, bytes: &[u8], h0: u64) {
+        for position in self.positions(h0).take(self.hashes as usize) {
+            prefetch(bytes, (position / 8) as usize);
+        }
+    }
+
+    fn expected_fpr(&self, bytes: &[u8]) -> f64 {
+        let share = ones(bytes) as f64 / self.bits as f64;
+        share.powi(self.hashes as i32)
+    }
+}
+
+/// In one block of 512 bits: the blocked Bloom filter.
+///
+/// ```text
+/// h0 * blocks  =  [ block | low word ]        low word, mixed  =  [ start | 6 bits | 6 bits | … ]
+///
+/// word    0        1        2        3        4        5        6        7
+///      | ..1... | .....1 | 1..... |        |        |        |        | ...1.. |
+///        2nd      3rd      4th                                          1st: start = 7
+/// ```
+///
+/// The bits of a key lie in neighbouring words of the block, one in each of up to eight, so they
+/// differ without anybody comparing them; from the ninth on a second word is mixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OneLine {
+    blocks: u64,
+    hashes: u32,
+}
+
+/// Bits of a block: a cache line.
+const BLOCK_BITS: u64 = 512;
+const BLOCK_BYTES: usize = 64;
+const WORDS: usize = 8;
+
+impl OneLine {
+    /// The block of a key, and what chooses its bits.
+    #[inline(always)]
+    fn place(&self, h0: u64) -> (usize, u64) {
+        let product = u128::from(h0) * u128::from(self.blocks);
+        ((product >> 64) as usize * BLOCK_BYTES, fold(product as u64))
+    }
+
+    /// Calls `each` with the word, by its number, and the bit of each probe.
+    #[inline(always)]
+    fn each_bit(&self, mut choice: u64, mut each: impl FnMut(usize, u64)) {
+        let mut left = self.hashes as usize;
+        loop {
+            let start = (choice >> 61) as usize;
+            for i in 0..left.min(WORDS) {
+                each((start + i) % WORDS, 1 << (choice >> (6 * i) & 63));
+            }
+            if left <= WORDS {
+                return;
+            }
+            left -= WORDS;
+            choice = fold(choice);
+        }
+    }
+}
+
+#[inline(always)]
+fn word_of(block: &[u8; BLOCK_BYTES], word: usize) -> u64 {
+    let bytes = block[word * 8..].first_chunk();
+    u64::from_le_bytes(*bytes.expect("a block has eight words"))
+}
+
+impl Probes for OneLine {}
+
+impl sealed::Probes for OneLine {
+    const KIND: FilterKind = FilterKind::BlockedBloom;
+    const NAME: &'static str = "BlockedBloomFilter";
+    const MAX_HASHES: u32 = 16;
+    const UNIT: u64 = BLOCK_BITS;
+
+    fn new(bits: u64, hashes: u32) -> Self {
+        OneLine {
+            blocks: bits / BLOCK_BITS,
+            hashes,
+        }
+    }
+
+    #[inline(always)]
+    fn bits(&self) -> u64 {
+        self.blocks * BLOCK_BITS
+    }
+
+    #[inline(always)]
+    fn hashes(&self) -> u32 {
+        self.hashes
+    }
+
+    #[inline(always)]
+    fn contains(&self, bytes: &[u8], h0: u64) -> bool {
+        let (at, choice) = self.place(h0);
+        let block: &[u8; BLOCK_BYTES] = bytes[at..].first_chunk().expect("whole blocks");
+        if self.hashes as usize == WORDS {
+            // All words have one bit each, wherever they start.
+            let bit = |word| word_of(block, word) >> (choice >> (6 * word) & 63);
+            return (0..WORDS).fold(1, |all, word| all & bit(word)) != 0;
+        }
+        let mut missing = 0;
+        self.each_bit(choice, |word, bit| missing |= !word_of(block, word) & bit);
+        missing == 0
+    }
+
+    #[inline(always)]
+    fn insert(&self, bytes: &mut [u8], h0: u64) {
+        let (at, mut choice) = self.place(h0);
+        let block: &mut [u8; BLOCK_BYTES] = bytes[at..].first_chunk_mut().expect("whole blocks");
+        if self.hashes as usize == WORDS {
+            // As in `contains`.
+            choice &= (1 << 61) - 1;
+        }
+        self.each_bit(choice, |word, bit| {
+            let new = word_of(block, word) | bit;
+            block[word * 8..][..8].copy_from_slice(&new.to_le_bytes());
+        });
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, bytes: &[u8], h0: u64) {
+        prefetch(bytes, self.place(h0).0);
+    }
+
+    /// The mean over all blocks, and over all words that a key can start with.
+    fn expected_fpr(&self, bytes: &[u8]) -> f64 {
+        let hashes = self.hashes as usize;
+        let chance = |block: &[u8; BLOCK_BYTES]| -> f64 {
+            let fill: [f64; WORDS] =
+                std::array::from_fn(|word| f64::from(word_of(block, word).count_ones()) / 64.0);
+            // Rounds of eight bits go through all words, whatever they start with.
+            let all: f64 = fill.iter().product();
+            let rounds = all.powi((hashes / WORDS) as i32);
+            let rest = |start: usize| -> f64 {
+                (0..hashes % WORDS)
+                    .map(|i| fill[(start + i) % WORDS])
+                    .product()
+            };
+            rounds * (0..WORDS).map(rest).sum::<f64>() / WORDS as f64
+        };
+        let mut sum = 0.0;
+        let mut left = bytes;
+        while let Some((block, rest)) = left.split_first_chunk() {
+            sum += chance(block);
+            left = rest;
+        }
+        sum / self.blocks as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sealed::Probes as _;
+    use super::*;
+
+    #[test]
+    fn short_and_long_way_read_the_same_bits() {
+        for hashes in 1..=16 {
+            let probes = OneLine::new(512 * 5, hashes);
+            for key in 0..2_000_u64 {
+                let h0 = fold(key);
+                let mut bytes = vec![0; 5 * 64];
+                probes.insert(&mut bytes, h0);
+                assert!(probes.contains(&bytes, h0));
+                // One bit for each hash, all of them needed.
+                let set = ones(&bytes);
+                assert!(set <= u64::from(hashes) && (hashes > 8 || set == u64::from(hashes)));
+                let clear = (0..5 * 512).filter(|&at| is_set(&bytes, at));
+                for at in clear.collect::<Vec<u64>>() {
+                    let mut bytes = bytes.clone();
+                    bytes[(at / 8) as usize] ^= 1 << (at % 8);
+                    assert!(!probes.contains(&bytes, h0));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn positions_are_in_the_array_and_spread() {
+        for bits in [1, 2, 7, 64, 1_000, 1 << 40] {
+            let probes = Scattered::new(bits, 20);
+            for key in 0..500 {
+                let positions = probes.positions(fold(key)).take(20);
+                assert!(positions.into_iter().all(|position| position < bits));
+            }
+            assert!(probes.positions(u64::MAX).take(64).all(|at| at < bits));
+        }
+        let probes = Scattered::new(1_000, 10);
+        let mut counts = [0_u32; 1_000];
+        for key in 0..100_000 {
+            for position in probes.positions(fold(key)).take(10) {
+                counts[position as usize] += 1;
+            }
+        }
+        // Each is 1000 on average, give or take 32.
+        assert!(counts.iter().all(|count| (800..1_200).contains(count)));
+    }
+
+    #[test]
+    fn ones_are_counted_with_odd_ends() {
+        let bytes: Vec<u8> = (0..29).map(|i| i * 7).collect();
+        let slow: u32 = bytes.iter().map(|byte| byte.count_ones()).sum();
+        assert_eq!(ones(&bytes), u64::from(slow));
+        assert_eq!(ones(&[]), 0);
+    }
+}

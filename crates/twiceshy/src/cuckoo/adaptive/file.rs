@@ -1,0 +1,125 @@
+//! The filter as a file, and over one; the keys are the store's.
+
+use std::io::{self, Read, Write};
+
+use super::cells::Cells;
+use super::filter::AdaptiveCuckooFilter;
+use super::plan::{Bins, Plan, Scheme};
+use crate::bits::Bytes;
+use crate::error::Error;
+use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
+use crate::hash::{HashKind, StreamHash};
+use crate::quotient::{Geometry, Violation};
+
+impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
+    /// The filter as a [file](crate::file) in memory. File and store must be of the same moment.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        write::to_bytes(self)
+    }
+
+    /// Writes what [`to_bytes`](Self::to_bytes) gives, without making it in memory first.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        write::write_to(self, writer)
+    }
+}
+
+impl<H: StreamHash> AdaptiveCuckooFilter<H> {
+    /// The filter of a [file](crate::file) in memory, all of which is verified.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if it holds something else, or with another hash,
+    /// [`Error::Corrupt`] if it is damaged, [`Error::Geometry`] if there is no memory for it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        read::from_bytes(bytes)
+    }
+
+    /// The same from a stream, of which nothing behind the file is read.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes), and [`Error::Io`] if the reader fails.
+    pub fn read_from(reader: impl Read) -> Result<Self, Error> {
+        read::read_from(reader)
+    }
+}
+
+impl<H: StreamHash> sealed::Stored for AdaptiveCuckooFilter<H> {}
+
+impl<H: StreamHash> Stored for AdaptiveCuckooFilter<H> {
+    type View<'b> = AdaptiveCuckooFilter<H, &'b [u8]>;
+}
+
+/// The plan that a header tells of, if there can be such.
+fn decode(header: &Header) -> Option<Plan> {
+    let [scheme, slots, rest @ ..] = header.extra;
+    let layout = match slots {
+        1 => Bins::FourOfOne,
+        4 => Bins::TwoOfFour,
+        _ => return None,
+    };
+    let scheme = match (scheme, header.value_bits) {
+        (1, selector_bits) => Scheme::Cyclic { selector_bits },
+        (2, 0) => Scheme::Swapping,
+        (3, 0) => Scheme::Cuckooing,
+        _ => return None,
+    };
+    let (cells, bits) = (header.geometry.slots(), header.geometry.remainder_bits());
+    let slots = u64::from(layout.slots());
+    if cells % slots != 0 || rest.iter().any(|&byte| byte != 0) {
+        return None;
+    }
+    Plan::new(cells / slots, bits, scheme, layout).ok()
+}
+
+/// Cells and bytes of the table of a header; `None` if there can be no such filter.
+pub(crate) fn size(header: &Header) -> Option<(u64, usize)> {
+    let plan = decode(header)?;
+    Some((plan.cells(), plan.checked_bytes()?))
+}
+
+impl<H: StreamHash, M: Bytes> FileFilter<M> for AdaptiveCuckooFilter<H, M> {
+    const KIND: FilterKind = FilterKind::AdaptiveCuckoo;
+    const HASH: HashKind = H::KIND;
+
+    fn header(&self) -> Header {
+        let plan = self.plan();
+        let mut extra = [0; 32];
+        extra[0] = match plan.scheme() {
+            Scheme::Cyclic { .. } => 1,
+            Scheme::Swapping => 2,
+            Scheme::Cuckooing => 3,
+        };
+        extra[1] = plan.layout().slots() as u8;
+        Header {
+            kind: Self::KIND,
+            hash: H::KIND,
+            geometry: Geometry::new(plan.cells(), plan.fingerprint_bits())
+                .expect("a plan is a geometry"),
+            value_bits: plan.selector_bits(),
+            seed: self.seed,
+            used: self.len,
+            live: self.len,
+            ghosts: 0,
+            total: 0,
+            extra,
+        }
+    }
+
+    fn table(&self) -> &[u8] {
+        self.cells.bytes()
+    }
+
+    fn assemble(header: &Header, memory: M) -> Result<Self, Error> {
+        let plan =
+            decode(header).ok_or_else(|| Error::corrupt("its header is not one of this filter"))?;
+        let cells = Cells::over(memory, plan)?;
+        Ok(Self::over(cells, header.used, header.seed))
+    }
+
+    fn verify(&self) -> Result<(), Violation> {
+        self.check_invariants()
+    }
+}

@@ -1,0 +1,550 @@
+//! The filter, whose changes go hand in hand with a key store.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::cells::{Cells, Content};
+use super::plan::{Identity, Plan, Scheme};
+use crate::bits::Bytes;
+use crate::cuckoo::search::{Cell, Elsewhere, Search, Tenants};
+use crate::error::Error;
+use crate::hash::{GOLDEN, Hashed, Key, Seed, Sip13, StreamHash, mix};
+use crate::lock_step::{LockStep, LockStepError};
+use crate::mem::{HugePages, Memory};
+use crate::quotient::Violation;
+use crate::stats::Stats;
+use crate::traits::{Filter, Removed};
+
+/// An adaptive cuckoo filter: fingerprints in cells, and the keys in the same cells of a store.
+///
+/// Every change takes the store, always the same one, which nobody else changes.
+/// [`AdaptiveCuckooSet`](super::AdaptiveCuckooSet) has both in one, and can't be used wrongly.
+pub struct AdaptiveCuckooFilter<H: StreamHash = Sip13, M = Memory> {
+    pub(super) cells: Cells<M>,
+    pub(super) len: u64,
+    pub(super) seed: Seed,
+    hash: PhantomData<fn() -> H>,
+    search: Search,
+    /// Adaptations so far, from which swapping draws its partners.
+    adaptations: u64,
+}
+
+/// What became of a reported mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mended {
+    /// The filter was wrong and has changed the fingerprints of so many keys.
+    Changed {
+        /// How many.
+        keys: u64,
+    },
+    /// The key is a member: the answer was right.
+    Member,
+    /// The filter says "no" already.
+    NotPositive,
+}
+
+type Outcome<T, S> = Result<T, LockStepError<<S as LockStep>::Error>>;
+
+impl<H: StreamHash> AdaptiveCuckooFilter<H> {
+    pub(super) fn from_parts(plan: Plan, seed: Seed, huge_pages: HugePages) -> Result<Self, Error> {
+        Ok(Self::over(Cells::new(plan, huge_pages)?, 0, seed))
+    }
+
+    /// Adds a key, a second copy of it too, and puts it into the store. It must have bytes: see
+    /// [`Hashed::key`].
+    ///
+    /// # Errors
+    /// [`Error::Full`] if no room can be made; nothing has changed then, and every key is still
+    /// found. [`Error::Mismatch`] if the key has no bytes. The store's, after which keys may
+    /// have moved, each with its fingerprint.
+    pub fn insert_hashed<S: LockStep>(
+        &mut self,
+        key: &Hashed<'_>,
+        store: &mut S,
+    ) -> Outcome<(), S> {
+        let bytes = bytes_of(key)?;
+        let plan = *self.cells.plan();
+        let identity = plan.identity(key);
+        let bins = plan.bins_of(&identity);
+        let free = |&bucket: &u64| {
+            let slot = self.cells.free(bucket)?;
+            Some(Cell { bucket, slot })
+        };
+        let cell = match bins.iter().find_map(free) {
+            Some(cell) => cell,
+            None => {
+                let mut tenants = Keys::new::<H>(&mut self.cells, store, &self.seed);
+                let room = self.search.make_room(&mut tenants, bins)?;
+                room.ok_or(Error::Full {
+                    used: self.len,
+                    slots: plan.cells(),
+                })?
+            }
+        };
+        let number = self.cells.number(cell);
+        store.put(number, bytes).map_err(LockStepError::Store)?;
+        let content = content_at(&plan, &identity, cell, 0);
+        self.cells.set(cell, content);
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Removes one copy of a key, if it is a member: the store is asked, so this takes nobody
+    /// else's fingerprint.
+    ///
+    /// # Errors
+    /// The store's, and [`Error::Mismatch`] if the key has no bytes; nothing has changed then.
+    pub fn remove_hashed<S: LockStep>(
+        &mut self,
+        key: &Hashed<'_>,
+        store: &mut S,
+    ) -> Outcome<Removed, S> {
+        match self.find(key, store)? {
+            Some(cell) => {
+                let number = self.cells.number(cell);
+                store.take(number).map_err(LockStepError::Store)?;
+                self.cells.set(cell, Content::default());
+                self.len -= 1;
+                Ok(Removed::One)
+            }
+            None => Ok(Removed::NotFound),
+        }
+    }
+
+    /// Tells the filter that a query was answered "maybe" and may be no member. If it is none,
+    /// each key that it was mistaken for gets another fingerprint.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if no key can move (cuckooing); nothing has changed then but keys that
+    /// moved before. The store's. [`Error::Mismatch`] if the key has no bytes.
+    pub fn adapt_hashed<S: LockStep>(
+        &mut self,
+        query: &Hashed<'_>,
+        store: &mut S,
+    ) -> Outcome<Mended, S> {
+        if !self.contains_hashed(query) {
+            return Ok(Mended::NotPositive);
+        }
+        if self.find(query, store)?.is_some() {
+            return Ok(Mended::Member);
+        }
+        // One after the other: a change may move what else matches.
+        let mut matches: Vec<Cell> = self.cells.matches(query).collect();
+        // Two of the locations may be the same.
+        matches.sort_unstable();
+        matches.dedup();
+        let most = matches.len();
+        let mut keys = 0;
+        for _ in 0..most {
+            let Some(cell) = self.cells.matches(query).next() else {
+                break;
+            };
+            self.change(cell, store)?;
+            keys += 1;
+        }
+        Ok(Mended::Changed { keys })
+    }
+
+    /// Gives the key of a cell another fingerprint.
+    fn change<S: LockStep>(&mut self, cell: Cell, store: &mut S) -> Outcome<(), S> {
+        self.adaptations += 1;
+        let plan = *self.cells.plan();
+        match plan.scheme() {
+            Scheme::Cyclic { selector_bits } => {
+                let selector = (self.cells.get(cell).selector + 1) % (1 << selector_bits);
+                let identity = Keys::new::<H>(&mut self.cells, store, &self.seed).identity(cell)?;
+                let content = content_at(&plan, &identity, cell, selector);
+                self.cells.set(cell, content);
+            }
+            Scheme::Swapping => {
+                let slots = plan.layout().slots();
+                let draw = mix(GOLDEN.wrapping_mul(self.adaptations)) % u64::from(slots - 1);
+                let other = Cell {
+                    slot: (cell.slot + 1 + draw as u32) % slots,
+                    ..cell
+                };
+                let mut tenants = Keys::new::<H>(&mut self.cells, store, &self.seed);
+                tenants.exchange(cell, other)?;
+            }
+            Scheme::Cuckooing => {
+                let mut tenants = Keys::new::<H>(&mut self.cells, store, &self.seed);
+                if !self.search.evict(&mut tenants, cell)? {
+                    return Err(LockStepError::Filter(Error::Full {
+                        used: self.len,
+                        slots: plan.cells(),
+                    }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes everything. The store is the caller's to empty.
+    pub fn clear(&mut self) {
+        self.cells.clear();
+        self.len = 0;
+    }
+
+    /// A copy, or an error where [`Clone`] would abort for want of memory.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if a second table does not fit in memory.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        let mut copy = Self::over(self.cells.try_clone()?, self.len, self.seed);
+        copy.adaptations = self.adaptations;
+        Ok(copy)
+    }
+}
+
+impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
+    pub(super) fn over(cells: Cells<M>, len: u64, seed: Seed) -> Self {
+        AdaptiveCuckooFilter {
+            cells,
+            len,
+            seed,
+            hash: PhantomData,
+            search: Search::default(),
+            adaptations: 0,
+        }
+    }
+
+    /// Hashes a key the way this filter does.
+    #[inline]
+    #[must_use]
+    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        Hashed::new::<H, K>(&self.seed, key)
+    }
+
+    /// May `key` be a member? `false` is certain.
+    #[inline]
+    #[must_use]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_hashed(&self.hash(key))
+    }
+
+    /// [`contains`](Self::contains) for a key that is hashed already.
+    #[inline]
+    #[must_use]
+    pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
+        self.cells.matches(key).next().is_some()
+    }
+
+    /// Is the key a member? Reads the stored keys that match it, so this is certain.
+    ///
+    /// # Errors
+    /// The store's, and [`Error::Mismatch`] if the key has no bytes.
+    pub fn is_member_hashed<S: LockStep>(&self, key: &Hashed<'_>, store: &S) -> Outcome<bool, S> {
+        Ok(self.find(key, store)?.is_some())
+    }
+
+    /// The cell of a member.
+    fn find<S: LockStep>(&self, key: &Hashed<'_>, store: &S) -> Outcome<Option<Cell>, S> {
+        let bytes = bytes_of(key)?;
+        for cell in self.cells.matches(key) {
+            let same = store.read(self.cells.number(cell), |stored| stored == bytes);
+            if same.map_err(LockStepError::Store)? == Some(true) {
+                return Ok(Some(cell));
+            }
+        }
+        Ok(None)
+    }
+
+    /// How many keys the filter holds, duplicates counted.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Is it empty?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Keys per cell.
+    #[must_use]
+    pub fn load(&self) -> f64 {
+        self.len as f64 / self.plan().cells() as f64
+    }
+
+    /// Its measures.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        *self.cells.plan()
+    }
+
+    /// The seed of the hash. Keep it from those who may choose keys.
+    #[must_use]
+    pub fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// Size, load, space and expected error of a first query.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let plan = self.plan();
+        let bytes = self.cells.bytes().len() as u64;
+        Stats {
+            items: self.len,
+            slots: plan.cells(),
+            used_slots: self.len,
+            load: self.load(),
+            remainder_bits: plan.fingerprint_bits(),
+            bytes,
+            bits_per_item: 8.0 * bytes as f64 / self.len as f64,
+            expected_fpr: plan.expected_fpr(self.len),
+            longest_cluster: 0,
+        }
+    }
+
+    /// Verifies what must hold in the table.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Violation> {
+        let used = self.cells.count()?;
+        if used != self.len {
+            return Err(Violation::new("fingerprints are not counted right", used));
+        }
+        Ok(())
+    }
+
+    /// Verifies the table, and that filter and store go in lock-step: each fingerprint is one of
+    /// the key in its cell, which may lie there, and no other cell has a key.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold, or the store's error.
+    pub fn check_lock_step<S: LockStep>(
+        &self,
+        store: &S,
+    ) -> Result<Result<(), Violation>, S::Error> {
+        if let Err(violation) = self.check_invariants() {
+            return Ok(Err(violation));
+        }
+        let plan = self.plan();
+        for number in 0..plan.cells() {
+            let cell = self.cells.cell(number);
+            let Content {
+                fingerprint,
+                selector,
+            } = self.cells.get(cell);
+            let right = store.read(number, |key| {
+                let identity = plan.identity(&Hashed::from_bytes::<H>(&self.seed, key));
+                let lives_here = plan.bins_of(&identity).contains(&cell.bucket);
+                // By any of the locations that are this one.
+                let mut functions = match plan.scheme() {
+                    Scheme::Cyclic { .. } => vec![selector],
+                    Scheme::Swapping => vec![cell.slot],
+                    Scheme::Cuckooing => {
+                        let choices = (0..).zip(plan.bins_of(&identity));
+                        let here = choices.filter(|&(_, &bin)| bin == cell.bucket);
+                        here.map(|(choice, _)| choice).collect()
+                    }
+                }
+                .into_iter();
+                lives_here && functions.any(|at| identity.fingerprints[at as usize] == fingerprint)
+            })?;
+            match right {
+                Some(false) => {
+                    return Ok(Err(Violation::new("a key is not of its cell", number)));
+                }
+                Some(true) if fingerprint != 0 => {}
+                None if fingerprint == 0 => {}
+                _ => return Ok(Err(Violation::new("a key or fingerprint is alone", number))),
+            }
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// What a cell holds of a key.
+fn content_at(plan: &Plan, identity: &Identity, cell: Cell, selector: u32) -> Content {
+    let function = match plan.scheme() {
+        Scheme::Cyclic { .. } => selector as usize,
+        Scheme::Swapping => cell.slot as usize,
+        Scheme::Cuckooing => {
+            let mut bins = plan.bins_of(identity).iter();
+            bins.position(|&bin| bin == cell.bucket)
+                .expect("a key lies in one of its bins")
+        }
+    };
+    Content {
+        fingerprint: identity.fingerprints[function],
+        selector,
+    }
+}
+
+fn bytes_of<'h>(key: &'h Hashed<'_>) -> Result<&'h [u8], Error> {
+    key.key().ok_or_else(|| {
+        Error::mismatch("a chosen hash has no key to store; hash a key with the filter's `hash`")
+    })
+}
+
+/// The tenants are keys: where one could live as well is asked of the store, once.
+struct Keys<'t, S> {
+    cells: &'t mut Cells,
+    store: &'t mut S,
+    seed: &'t Seed,
+    hash: fn(&Plan, &Seed, &[u8]) -> Identity,
+    /// Cells that were read.
+    known: Vec<(Cell, Identity)>,
+}
+
+impl<'t, S: LockStep> Keys<'t, S> {
+    fn new<H: StreamHash>(cells: &'t mut Cells, store: &'t mut S, seed: &'t Seed) -> Self {
+        Keys {
+            cells,
+            store,
+            seed,
+            hash: |plan, seed, key| plan.identity(&Hashed::from_bytes::<H>(seed, key)),
+            known: Vec::new(),
+        }
+    }
+
+    fn identity(&mut self, cell: Cell) -> Outcome<Identity, S> {
+        let known = self.known.iter().rev();
+        let mut known = known.filter(|(other, _)| *other == cell);
+        if let Some((_, identity)) = known.next() {
+            return Ok(*identity);
+        }
+        let number = self.cells.number(cell);
+        let plan = self.cells.plan();
+        let identity = self
+            .store
+            .read(number, |key| (self.hash)(plan, self.seed, key));
+        let identity = identity.map_err(LockStepError::Store)?;
+        let Some(identity) = identity.filter(|id| plan.bins_of(id).contains(&cell.bucket)) else {
+            return Err(LockStepError::Filter(Error::mismatch(format!(
+                "the store has not the key of cell {number}; use the store that the filter was \
+                 filled with, and nobody else changes"
+            ))));
+        };
+        self.known.push((cell, identity));
+        Ok(identity)
+    }
+
+    /// Two cells of one bin, the first of which has a key, change places.
+    fn exchange(&mut self, one: Cell, two: Cell) -> Outcome<(), S> {
+        let first = self.identity(one)?;
+        if self.cells.get(two).fingerprint == 0 {
+            return self.relocate(one, two);
+        }
+        let second = self.identity(two)?;
+        let numbers = (self.cells.number(one), self.cells.number(two));
+        let swapped = self.store.swap(numbers.0, numbers.1);
+        swapped.map_err(LockStepError::Store)?;
+        let plan = *self.cells.plan();
+        let selectors = [one, two].map(|cell| self.cells.get(cell).selector);
+        self.cells
+            .set(two, content_at(&plan, &first, two, selectors[0]));
+        self.cells
+            .set(one, content_at(&plan, &second, one, selectors[1]));
+        Ok(())
+    }
+}
+
+impl<S: LockStep> Tenants for Keys<'_, S> {
+    type Error = LockStepError<S::Error>;
+    /// A cell is known by its key, which is read when it is looked at.
+    type Bucket = ();
+
+    fn slots(&self) -> u32 {
+        self.cells.plan().layout().slots()
+    }
+
+    fn free(&self, bucket: u64) -> Option<u32> {
+        self.cells.free(bucket)
+    }
+
+    fn read(&self, _: u64) {}
+
+    fn elsewhere(&mut self, (): (), cell: Cell) -> Outcome<Elsewhere, S> {
+        let identity = self.identity(cell)?;
+        let (mut elsewhere, mut count) = ([0; 3], 0);
+        for &bin in self.cells.plan().bins_of(&identity) {
+            if bin != cell.bucket && !elsewhere[..count].contains(&bin) {
+                elsewhere[count] = bin;
+                count += 1;
+            }
+        }
+        Ok((elsewhere, count))
+    }
+
+    fn relocate(&mut self, from: Cell, to: Cell) -> Outcome<(), S> {
+        let identity = self.identity(from)?;
+        let numbers = (self.cells.number(from), self.cells.number(to));
+        let moved = self.store.relocate(numbers.0, numbers.1);
+        moved.map_err(LockStepError::Store)?;
+        let selector = self.cells.get(from).selector;
+        let content = content_at(self.cells.plan(), &identity, to, selector);
+        self.cells.set(to, content);
+        self.cells.set(from, Content::default());
+        Ok(())
+    }
+}
+
+impl<H: StreamHash> Clone for AdaptiveCuckooFilter<H> {
+    fn clone(&self) -> Self {
+        match self.try_clone() {
+            Ok(copy) => copy,
+            // As `Vec` does; `try_clone` is there for those who would rather know.
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+impl<H: StreamHash, M: Bytes> fmt::Debug for AdaptiveCuckooFilter<H, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AdaptiveCuckooFilter")
+            .field("len", &self.len)
+            .field("plan", self.cells.plan())
+            .field("hash", &H::KIND)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Keys of a batch whose cache lines are asked for at once.
+const PIECE: usize = 64;
+
+impl<H: StreamHash, M: Bytes> Filter for AdaptiveCuckooFilter<H, M> {
+    #[inline]
+    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        self.hash(key)
+    }
+
+    #[inline]
+    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
+        self.contains_hashed(key)
+    }
+
+    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
+        found.clear();
+        let mut hashed = Vec::with_capacity(PIECE);
+        for piece in keys.chunks(PIECE) {
+            hashed.clear();
+            hashed.extend(piece.iter().map(|key| {
+                let hashed = self.hash(key);
+                self.cells.prefetch(&hashed);
+                hashed
+            }));
+            found.extend(hashed.iter().map(|key| self.contains_hashed(key)));
+        }
+    }
+
+    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
+        found.clear();
+        for piece in keys.chunks(PIECE) {
+            piece.iter().for_each(|key| self.cells.prefetch(key));
+            found.extend(piece.iter().map(|key| self.contains_hashed(key)));
+        }
+    }
+
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats()
+    }
+}

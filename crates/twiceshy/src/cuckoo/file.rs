@@ -1,0 +1,120 @@
+//! The filters as files, and over them; see [`file`](crate::file).
+
+use std::io::{self, Read, Write};
+
+use super::alternate::{Alternate, Anywhere, Near};
+use super::filter::{Core, PartialKeyFilter};
+use super::lanes::SLOTS;
+use super::shape::{Packing, Shape};
+use super::table::Table;
+use crate::bits::Bytes;
+use crate::error::Error;
+use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
+use crate::hash::{HashKind, StreamHash};
+use crate::quotient::{Geometry, Violation};
+
+impl<H: StreamHash, M: Bytes, A: Alternate> PartialKeyFilter<H, A, M> {
+    /// The filter as a [file](crate::file) in memory.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        write::to_bytes(self)
+    }
+
+    /// Writes what [`to_bytes`](Self::to_bytes) gives, without making it in memory first.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        write::write_to(self, writer)
+    }
+}
+
+impl<H: StreamHash, A: Alternate> PartialKeyFilter<H, A> {
+    /// The filter of a [file](crate::file) in memory, all of which is verified.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if it holds something else, or with another hash,
+    /// [`Error::Corrupt`] if it is damaged, [`Error::Geometry`] if there is no memory for it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        read::from_bytes(bytes)
+    }
+
+    /// The same from a stream, of which nothing behind the file is read.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes), and [`Error::Io`] if the reader fails.
+    pub fn read_from(reader: impl Read) -> Result<Self, Error> {
+        read::read_from(reader)
+    }
+}
+
+impl<H: StreamHash, A: Alternate> sealed::Stored for PartialKeyFilter<H, A> {}
+
+impl<H: StreamHash, A: Alternate> Stored for PartialKeyFilter<H, A> {
+    type View<'b> = PartialKeyFilter<H, A, &'b [u8]>;
+}
+
+/// The shape and the rule that a header tells of, if there can be such.
+fn decode<A: Alternate>(header: &Header) -> Option<(Shape, A)> {
+    let [packing, a, b, c, d, rest @ ..] = header.extra;
+    let packing = Packing::from_code(packing)?;
+    let (slots, bits) = (header.geometry.slots(), header.geometry.remainder_bits());
+    if slots % u64::from(SLOTS) != 0 || rest.iter().any(|&byte| byte != 0) {
+        return None;
+    }
+    let shape = Shape::new(slots / u64::from(SLOTS), bits, packing).ok()?;
+    Some((shape, A::from_bytes(shape.buckets(), [a, b, c, d])?))
+}
+
+/// Slots and bytes of the table of a header; `None` if there can be no such filter.
+pub(crate) fn size(header: &Header) -> Option<(u64, usize)> {
+    let shape = match header.kind {
+        FilterKind::Cuckoo => decode::<Anywhere>(header)?.0,
+        FilterKind::Vacuum => decode::<Near>(header)?.0,
+        _ => return None,
+    };
+    Some((shape.slots(), shape.checked_bytes()?))
+}
+
+impl<H: StreamHash, M: Bytes, A: Alternate> FileFilter<M> for PartialKeyFilter<H, A, M> {
+    const KIND: FilterKind = A::KIND;
+    const HASH: HashKind = H::KIND;
+
+    fn header(&self) -> Header {
+        let shape = self.shape();
+        let mut extra = [0; 32];
+        extra[0] = shape.packing().code();
+        extra[1..5].copy_from_slice(&self.core.alternate.to_bytes());
+        Header {
+            kind: A::KIND,
+            hash: H::KIND,
+            geometry: Geometry::new(shape.slots(), shape.fingerprint_bits())
+                .expect("a shape is a geometry"),
+            value_bits: 0,
+            seed: self.seed,
+            used: self.len(),
+            live: self.len(),
+            ghosts: 0,
+            total: 0,
+            extra,
+        }
+    }
+
+    fn table(&self) -> &[u8] {
+        self.core.table.bytes()
+    }
+
+    fn assemble(header: &Header, memory: M) -> Result<Self, Error> {
+        let (shape, alternate) = decode::<A>(header)
+            .ok_or_else(|| Error::corrupt("its header is not one of this filter"))?;
+        Ok(PartialKeyFilter {
+            core: Core::new(Table::over(memory, shape)?, alternate, header.used),
+            keyed: H::keyed(&header.seed),
+            seed: header.seed,
+        })
+    }
+
+    fn verify(&self) -> Result<(), Violation> {
+        self.core.check()
+    }
+}

@@ -1,0 +1,495 @@
+//! Partial-key filters: the cuckoo filter and the vacuum filter, which differ in one rule.
+
+use std::convert::Infallible;
+use std::fmt;
+
+use super::alternate::Alternate;
+use super::lanes::{Lanes, SLOTS, Word};
+use super::search::{Cell, Elsewhere, Search, Tenants};
+use super::shape::{Home, Packing, Shape};
+use super::table::Table;
+use crate::batch::Interrupted;
+use crate::bits::Bytes;
+use crate::error::Error;
+use crate::hash::{Hashed, Key, Seed, StreamHash, first_word};
+use crate::mem::{HugePages, Memory};
+use crate::quotient::Violation;
+use crate::stats::Stats;
+use crate::traits::{Filter, Insert, Remove, Removed};
+
+/// A filter with fingerprints in buckets of four, two buckets for each:
+/// [`CuckooFilter`](super::CuckooFilter) or [`VacuumFilter`](super::VacuumFilter), as `A` says.
+///
+/// # Removing what was never inserted
+///
+/// The filter has no keys, so it can't tell a member from a false positive. **Removing a key
+/// that was never inserted, but whose fingerprint is there, takes another key's fingerprint
+/// away, and the filter then wrongly says "no" for that key.** So the caller vouches that the
+/// key is a member. Where the keys are at hand, let them vouch:
+/// [`AdaptiveCuckooSet::remove`](super::AdaptiveCuckooSet::remove) compares the key itself.
+pub struct PartialKeyFilter<H: StreamHash, A: Alternate, M = Memory> {
+    pub(super) core: Core<M, A>,
+    pub(super) keyed: H::Keyed,
+    pub(super) seed: Seed,
+}
+
+/// The filter without its hash function.
+pub(super) struct Core<M, A> {
+    pub(super) table: Table<M>,
+    pub(super) alternate: A,
+    pub(super) len: u64,
+    narrow: Lanes<u64>,
+    wide: Lanes<u128>,
+    /// Do four fingerprints fit a `u64`, as they are? Then reading them is the short way.
+    short: bool,
+    search: Search,
+}
+
+/// The widest fingerprint of which four fit a `u64`.
+const NARROW: u32 = 16;
+
+impl<M: Bytes, A: Alternate> Core<M, A> {
+    pub(super) fn new(table: Table<M>, alternate: A, len: u64) -> Self {
+        let bits = table.shape().fingerprint_bits();
+        Core {
+            alternate,
+            len,
+            narrow: Lanes::new(bits.min(NARROW)),
+            wide: Lanes::new(bits),
+            short: bits <= NARROW && table.shape().packing() == Packing::Whole,
+            search: Search::default(),
+            table,
+        }
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.table.shape().fingerprint_bits() <= NARROW
+    }
+
+    #[inline(always)]
+    pub(super) fn contains(&self, h0: u64) -> bool {
+        let Home {
+            bucket,
+            fingerprint,
+        } = self.table.shape().home(h0);
+        if self.short {
+            // Both buckets, whatever the first one says: they are fetched side by side, and
+            // there is no branch to guess wrong.
+            let other = self.alternate.other(bucket, fingerprint);
+            let here = self
+                .narrow
+                .equal(self.table.load_whole(bucket), fingerprint);
+            let there = self.narrow.equal(self.table.load_whole(other), fingerprint);
+            return here | there != 0;
+        }
+        self.contains_long(bucket, fingerprint)
+    }
+
+    #[inline(never)]
+    fn contains_long(&self, bucket: u64, fingerprint: u64) -> bool {
+        if self.is_narrow() {
+            self.contains_in(&self.narrow, bucket, fingerprint)
+        } else {
+            self.contains_in(&self.wide, bucket, fingerprint)
+        }
+    }
+
+    #[inline(always)]
+    fn contains_in<W: Word>(&self, lanes: &Lanes<W>, bucket: u64, fingerprint: u64) -> bool {
+        let other = self.alternate.other(bucket, fingerprint);
+        let here = lanes.equal(self.table.load(bucket), fingerprint);
+        let there = lanes.equal(self.table.load(other), fingerprint);
+        here | there != W::ZERO
+    }
+
+    pub(super) fn check(&self) -> Result<(), Violation> {
+        let used = if self.is_narrow() {
+            self.table.count(&self.narrow)?
+        } else {
+            self.table.count(&self.wide)?
+        };
+        if used != self.len {
+            return Err(Violation::new("fingerprints are not counted right", used));
+        }
+        Ok(())
+    }
+}
+
+impl<A: Alternate> Core<Memory, A> {
+    #[inline(always)]
+    pub(super) fn insert(&mut self, h0: u64) -> Result<(), Error> {
+        if self.is_narrow() {
+            let lanes = self.narrow;
+            self.insert_in(&lanes, h0)
+        } else {
+            let lanes = self.wide;
+            self.insert_in(&lanes, h0)
+        }
+    }
+
+    #[inline(always)]
+    fn insert_in<W: Word>(&mut self, lanes: &Lanes<W>, h0: u64) -> Result<(), Error> {
+        let Home {
+            bucket,
+            fingerprint,
+        } = self.table.shape().home(h0);
+        let here = self.table.load(bucket);
+        if let Some(slot) = lanes.empty(here) {
+            let here = lanes.with(here, slot, fingerprint);
+            self.table.store(bucket, here, lanes);
+            self.len += 1;
+            return Ok(());
+        }
+        let other = self.alternate.other(bucket, fingerprint);
+        let there = self.table.load(other);
+        if let Some(slot) = lanes.empty(there) {
+            let there = lanes.with(there, slot, fingerprint);
+            self.table.store(other, there, lanes);
+            self.len += 1;
+            return Ok(());
+        }
+        self.insert_by_kicks(lanes, [bucket, other], fingerprint)
+    }
+
+    #[inline(never)]
+    fn insert_by_kicks<W: Word>(
+        &mut self,
+        lanes: &Lanes<W>,
+        buckets: [u64; 2],
+        fingerprint: u64,
+    ) -> Result<(), Error> {
+        let mut tenants = Fingerprints {
+            table: &mut self.table,
+            alternate: self.alternate,
+            lanes,
+        };
+        let Ok(room) = self.search.make_room(&mut tenants, &buckets);
+        let Some(cell) = room else {
+            return Err(Error::Full {
+                used: self.len,
+                slots: self.table.shape().slots(),
+            });
+        };
+        tenants.put(cell, fingerprint);
+        self.len += 1;
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(super) fn remove(&mut self, h0: u64) -> Removed {
+        if self.is_narrow() {
+            let lanes = self.narrow;
+            self.remove_in(&lanes, h0)
+        } else {
+            let lanes = self.wide;
+            self.remove_in(&lanes, h0)
+        }
+    }
+
+    #[inline(always)]
+    fn remove_in<W: Word>(&mut self, lanes: &Lanes<W>, h0: u64) -> Removed {
+        let Home {
+            bucket,
+            fingerprint,
+        } = self.table.shape().home(h0);
+        let other = self.alternate.other(bucket, fingerprint);
+        for bucket in [bucket, other] {
+            let here = self.table.load(bucket);
+            if let Some(slot) = lanes.first(lanes.equal(here, fingerprint)) {
+                self.table.store(bucket, lanes.with(here, slot, 0), lanes);
+                self.len -= 1;
+                return Removed::One;
+            }
+        }
+        Removed::NotFound
+    }
+}
+
+/// The tenants are fingerprints, which know their other bucket.
+struct Fingerprints<'t, W, A> {
+    table: &'t mut Table,
+    alternate: A,
+    lanes: &'t Lanes<W>,
+}
+
+impl<W: Word, A: Alternate> Fingerprints<'_, W, A> {
+    fn put(&mut self, cell: Cell, fingerprint: u64) {
+        let bucket = self.table.load(cell.bucket);
+        let bucket = self.lanes.with(bucket, cell.slot, fingerprint);
+        self.table.store(cell.bucket, bucket, self.lanes);
+    }
+}
+
+impl<W: Word, A: Alternate> Tenants for Fingerprints<'_, W, A> {
+    type Error = Infallible;
+    type Bucket = W;
+
+    #[inline(always)]
+    fn slots(&self) -> u32 {
+        SLOTS
+    }
+
+    #[inline(always)]
+    fn read(&self, bucket: u64) -> W {
+        self.table.load(bucket)
+    }
+
+    #[inline(always)]
+    fn free(&self, bucket: u64) -> Option<u32> {
+        self.lanes.empty(self.table.load(bucket))
+    }
+
+    #[inline(always)]
+    fn elsewhere(&mut self, from: W, cell: Cell) -> Result<Elsewhere, Infallible> {
+        let fingerprint = self.lanes.get(from, cell.slot);
+        let other = self.alternate.other(cell.bucket, fingerprint);
+        Ok(([other, 0, 0], 1))
+    }
+
+    fn relocate(&mut self, from: Cell, to: Cell) -> Result<(), Infallible> {
+        let fingerprint = self.lanes.get(self.table.load(from.bucket), from.slot);
+        self.put(to, fingerprint);
+        Ok(())
+    }
+}
+
+impl<H: StreamHash, A: Alternate> PartialKeyFilter<H, A> {
+    pub(super) fn from_parts(
+        shape: Shape,
+        seed: Seed,
+        huge_pages: HugePages,
+    ) -> Result<Self, Error> {
+        let table = Table::new(shape, huge_pages)?;
+        Ok(PartialKeyFilter {
+            core: Core::new(table, A::new(shape.buckets()), 0),
+            keyed: H::keyed(&seed),
+            seed,
+        })
+    }
+
+    /// Adds a key. A key that is added twice is there twice, and takes two removals; there is
+    /// room for eight copies at most.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if no room can be made. Nothing has changed then: every key that was
+    /// inserted is still found.
+    #[inline(always)]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
+        self.core.insert(first_word::<H, K>(&self.keyed, key))
+    }
+
+    /// [`insert`](Self::insert) for a key that is hashed already.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
+        self.core.insert(key.h0())
+    }
+
+    /// Removes one copy of a member. **The caller vouches that it is one**: see
+    /// [above](Self#removing-what-was-never-inserted).
+    ///
+    /// # Errors
+    /// None; the `Result` is that of the trait [`Remove`].
+    #[inline(always)]
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
+        Ok(self.core.remove(first_word::<H, K>(&self.keyed, key)))
+    }
+
+    /// [`remove`](Self::remove) for a key that is hashed already; the caller vouches for it just
+    /// the same.
+    ///
+    /// # Errors
+    /// None, as [`remove`](Self::remove).
+    #[inline]
+    pub fn remove_hashed(&mut self, key: &Hashed<'_>) -> Result<Removed, Error> {
+        Ok(self.core.remove(key.h0()))
+    }
+
+    /// Removes everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.core.table.clear();
+        self.core.len = 0;
+    }
+
+    /// A copy, or an error where [`Clone`] would abort for want of memory.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if a second table does not fit in memory.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        let Core { alternate, len, .. } = self.core;
+        Ok(PartialKeyFilter {
+            core: Core::new(self.core.table.try_clone()?, alternate, len),
+            keyed: self.keyed,
+            seed: self.seed,
+        })
+    }
+}
+
+impl<H: StreamHash, M: Bytes, A: Alternate> PartialKeyFilter<H, A, M> {
+    /// Hashes a key the way this filter does, for the methods that take a [`Hashed`] key.
+    #[inline]
+    #[must_use]
+    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        Hashed::new::<H, K>(&self.seed, key)
+    }
+
+    /// May `key` be a member? `false` is certain; `true` is wrong for a key that was never
+    /// inserted at the false-positive rate.
+    #[inline]
+    #[must_use]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.core.contains(first_word::<H, K>(&self.keyed, key))
+    }
+
+    /// [`contains`](Self::contains) for a key that is hashed already, with this filter's hash
+    /// and seed.
+    #[inline]
+    #[must_use]
+    pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
+        self.core.contains(key.h0())
+    }
+
+    /// How many items the filter holds, duplicates counted.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.core.len
+    }
+
+    /// Is it empty?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Items per slot.
+    #[must_use]
+    pub fn load(&self) -> f64 {
+        self.len() as f64 / self.shape().slots() as f64
+    }
+
+    /// Buckets, fingerprint bits and packing.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        *self.core.table.shape()
+    }
+
+    /// The seed of the hash. Keep it from those who may choose keys.
+    #[must_use]
+    pub fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// Size, load, space and expected error.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let shape = self.shape();
+        let (items, bytes) = (self.len(), self.core.table.bytes().len() as u64);
+        Stats {
+            items,
+            slots: shape.slots(),
+            used_slots: items,
+            load: self.load(),
+            remainder_bits: shape.fingerprint_bits(),
+            bytes,
+            bits_per_item: 8.0 * bytes as f64 / items as f64,
+            expected_fpr: shape.expected_fpr(items),
+            longest_cluster: 0,
+        }
+    }
+
+    /// Verifies everything that must hold in the table, from scratch; linear in its size.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Violation> {
+        self.core.check()
+    }
+}
+
+impl<H: StreamHash, A: Alternate> Clone for PartialKeyFilter<H, A> {
+    fn clone(&self) -> Self {
+        match self.try_clone() {
+            Ok(copy) => copy,
+            // As `Vec` does; `try_clone` is there for those who would rather know.
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+impl<H: StreamHash, M: Bytes, A: Alternate> fmt::Debug for PartialKeyFilter<H, A, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(A::NAME)
+            .field("len", &self.len())
+            .field("buckets", &self.shape().buckets())
+            .field("fingerprint_bits", &self.shape().fingerprint_bits())
+            .field("packing", &self.shape().packing())
+            .field("hash", &H::KIND)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<H: StreamHash, M: Bytes, A: Alternate> Filter for PartialKeyFilter<H, A, M> {
+    #[inline]
+    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        self.hash(key)
+    }
+
+    #[inline]
+    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
+        self.contains_hashed(key)
+    }
+
+    #[inline]
+    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains(key)
+    }
+
+    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
+        self.contains_all(keys, found);
+    }
+
+    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
+        self.contains_all_hashed(keys, found);
+    }
+
+    fn len(&self) -> u64 {
+        self.len()
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats()
+    }
+}
+
+impl<H: StreamHash, A: Alternate> Insert for PartialKeyFilter<H, A> {
+    #[inline]
+    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
+        self.insert_hashed(key)
+    }
+
+    #[inline]
+    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
+        self.insert(key)
+    }
+
+    fn insert_batch<K: Key>(
+        &mut self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<(), Interrupted> {
+        self.insert_all(keys)
+    }
+}
+
+impl<H: StreamHash, A: Alternate> Remove for PartialKeyFilter<H, A> {
+    #[inline]
+    fn remove_hashed(&mut self, key: &Hashed<'_>) -> Result<Removed, Error> {
+        self.remove_hashed(key)
+    }
+
+    #[inline]
+    fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
+        self.remove(key)
+    }
+}

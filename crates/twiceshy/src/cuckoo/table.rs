@@ -1,0 +1,149 @@
+//! Buckets of four fingerprints in bytes, without gaps.
+//!
+//! ```text
+//! | bucket 0 | bucket 1 | … | bucket m - 1 | zero bits | 16 zero bytes |
+//! |- 4w or 4(w - 1) bits -|
+//! ```
+//!
+//! A bucket starts at a multiple of four bits, so an unaligned word, shifted by four at
+//! most, holds all of it: 60 bits of a `u64`, 124 of a `u128`; and the only buckets with more,
+//! those of 16 and of 32 bits a fingerprint, start at whole bytes.
+
+use super::lanes::{Lanes, SLACK, Word};
+use super::semi_sort;
+use super::shape::{Packing, Shape};
+use crate::bits::{Bytes, prefetch};
+use crate::error::Error;
+use crate::mem::{HugePages, Memory};
+use crate::quotient::Violation;
+
+/// The buckets of a filter.
+pub(super) struct Table<M = Memory> {
+    memory: M,
+    shape: Shape,
+    /// Bits of a stored bucket.
+    stride: u64,
+}
+
+impl Table {
+    pub(super) fn new(shape: Shape, huge_pages: HugePages) -> Result<Self, Error> {
+        let bytes = shape.checked_bytes();
+        let bytes = bytes.ok_or_else(|| Error::geometry("it is larger than any memory"))?;
+        Table::over(Memory::zeroed(bytes, huge_pages)?, shape)
+    }
+
+    pub(super) fn try_clone(&self) -> Result<Self, Error> {
+        Ok(Table {
+            memory: self.memory.try_clone()?,
+            ..*self
+        })
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.memory.as_mut().fill(0);
+    }
+}
+
+impl<M: Bytes> Table<M> {
+    /// A table over these bytes.
+    pub(super) fn over(memory: M, shape: Shape) -> Result<Self, Error> {
+        if Some(memory.as_ref().len()) != shape.checked_bytes() {
+            return Err(Error::geometry("the table has another length"));
+        }
+        Ok(Table {
+            memory,
+            shape,
+            stride: shape.bucket_bits().into(),
+        })
+    }
+
+    #[inline(always)]
+    pub(super) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.memory.as_ref()
+    }
+
+    /// The byte in which a bucket starts, and its bit in there: 0 or 4.
+    #[inline(always)]
+    fn place(&self, bucket: u64) -> (usize, u32) {
+        let bit = bucket * self.stride;
+        ((bit / 8) as usize, (bit % 8) as u32)
+    }
+
+    /// What is stored of a bucket.
+    #[inline(always)]
+    fn stored<W: Word>(&self, bucket: u64) -> W {
+        let (at, shift) = self.place(bucket);
+        (W::read(self.memory.as_ref(), at) >> shift) & W::mask(self.stride as u32)
+    }
+
+    /// The fingerprints of a bucket that is not semi-sorted.
+    #[inline(always)]
+    pub(super) fn load_whole(&self, bucket: u64) -> u64 {
+        debug_assert!(self.shape.packing() == Packing::Whole);
+        let (at, shift) = self.place(bucket);
+        // Bits of the next bucket above do not disturb comparisons.
+        u64::read(self.memory.as_ref(), at) >> shift
+    }
+
+    /// The fingerprints of a bucket.
+    #[inline(always)]
+    pub(super) fn load<W: Word>(&self, bucket: u64) -> W {
+        let stored = self.stored(bucket);
+        match self.shape.packing() {
+            Packing::Whole => stored,
+            Packing::SemiSorted => semi_sort::decode(stored, self.shape.fingerprint_bits()),
+        }
+    }
+
+    /// Asks for the cache line of a bucket.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, bucket: u64) {
+        prefetch(self.memory.as_ref(), self.place(bucket).0);
+    }
+
+    /// Every bucket is one that could have been stored, and there is nothing behind them; gives
+    /// the number of fingerprints.
+    pub(super) fn count<W: Word>(&self, lanes: &Lanes<W>) -> Result<u64, Violation> {
+        let bits = self.shape.fingerprint_bits();
+        let mut used = 0;
+        for bucket in 0..self.shape.buckets() {
+            let loaded = self.load(bucket);
+            if self.shape.packing() == Packing::SemiSorted
+                && semi_sort::encode(loaded, lanes, bits) != self.stored(bucket)
+            {
+                return Err(Violation::new("a bucket is not sorted", bucket));
+            }
+            used += u64::from(lanes.used(loaded));
+        }
+        let (at, shift) = self.place(self.shape.buckets());
+        let behind = &self.bytes()[at..];
+        let first = behind.first().map_or(0, |byte| byte >> shift);
+        if first != 0 || behind[1..].iter().any(|&byte| byte != 0) {
+            return Err(Violation::new("the padding is not zero", at as u64));
+        }
+        debug_assert!(behind.len() >= SLACK);
+        Ok(used)
+    }
+}
+
+impl<M: Bytes + AsMut<[u8]>> Table<M> {
+    /// Writes the fingerprints of a bucket. Semi-sorted, they may change places.
+    #[inline(always)]
+    pub(super) fn store<W: Word>(&mut self, bucket: u64, fingerprints: W, lanes: &Lanes<W>) {
+        let stored = match self.shape.packing() {
+            Packing::Whole => fingerprints,
+            Packing::SemiSorted => {
+                semi_sort::encode(fingerprints, lanes, self.shape.fingerprint_bits())
+            }
+        };
+        let (at, shift) = self.place(bucket);
+        let mask = W::mask(self.stride as u32) << shift;
+        let bytes = self.memory.as_mut();
+        let word = W::read(bytes, at) & !mask | stored << shift;
+        word.write(bytes, at);
+    }
+}
