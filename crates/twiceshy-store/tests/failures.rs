@@ -1,0 +1,385 @@
+//! An engine, or the files beside it, that fail at every operation of a script.
+//!
+//! Each call must return an error that says so, or succeed; nothing may panic. A commit that
+//! failed has been made or not, and the store can't know before it looks. Whichever it is: when
+//! the engine works again, all lookups must be right at once, `verify` must find everything in
+//! order, and so must the next process.
+
+#![allow(clippy::unwrap_used)] // here, a panic is the message
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::ops::{Bound::Unbounded, ControlFlow};
+use std::sync::Arc;
+
+use support::{Model, Operation, check, key, share, stranger};
+use twiceshy::hash::Seed;
+use twiceshy::testing::Source;
+use twiceshy_store::engine::testing::{Counting, Cut, FailedWrite, Failing};
+use twiceshy_store::engine::{InMemory, Snapshot, Table};
+use twiceshy_store::files::LossyFiles;
+use twiceshy_store::{Engine, Error, Layout, Merged, Split, Store, StoreBuilder, WhenFull};
+
+/// What the engine holds, without the store's help.
+trait Truth: Layout {
+    const TABLES: &'static [Table];
+    /// Bytes before the user's key.
+    const PREFIX: usize;
+
+    fn truth(engine: &InMemory) -> Model {
+        let mut truth = Model::new();
+        let snapshot = engine.snapshot().unwrap();
+        for &table in Self::TABLES {
+            let each = |entry: &[u8], value: &[u8]| {
+                let twice = truth.insert(entry[Self::PREFIX..].to_vec(), value.to_vec());
+                assert_eq!(twice, None, "a record is in both tables");
+                ControlFlow::Continue(())
+            };
+            snapshot.range(table, (Unbounded, Unbounded), each).unwrap();
+        }
+        truth
+    }
+}
+
+impl Truth for Merged {
+    const TABLES: &'static [Table] = &[Table::Even, Table::Odd];
+    const PREFIX: usize = 8;
+}
+
+impl Truth for Split {
+    const TABLES: &'static [Table] = &[Table::Records];
+    const PREFIX: usize = 0;
+}
+
+fn draw(source: &mut Source<'_>, number: usize) -> Operation {
+    match source.below(100).unwrap() {
+        0..=41 => Operation::draw_write(source, 120, 60, &format!("new{number}")),
+        42..=45 => Operation::Checkpoint,
+        46..=48 => Operation::Rotate,
+        49 => Operation::FinishRotation,
+        _ => Operation::Ask(source.below(300).unwrap()),
+    }
+}
+
+/// A checkpoint is followed by writes and the end of the process.
+fn script(seed: u64, count: usize) -> Vec<Operation> {
+    let mut source = Source::from_seed(seed);
+    let mut script: Vec<_> = (0..count).map(|n| draw(&mut source, n)).collect();
+    script.push(Operation::Checkpoint);
+    for number in 0..3 {
+        script.push(Operation::InsertNew(
+            format!("last{number}").into(),
+            b"last".to_vec(),
+        ));
+    }
+    script
+}
+
+/// How long the engine fails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Outage {
+    /// For one operation of the engine.
+    Operation,
+    /// For as long as it takes to do so many operations of the store.
+    Steps(usize),
+}
+
+struct Game<L> {
+    engine: Arc<InMemory>,
+    files: LossyFiles,
+    cut: Cut,
+    failed: FailedWrite,
+    when_full: WhenFull,
+    store: Option<Store<Failing<Arc<InMemory>>, L>>,
+    model: Model,
+    what: String,
+    seen: Seen,
+}
+
+/// What happened, so that a test that tests nothing is noticed.
+#[derive(Debug, Default)]
+struct Seen {
+    runs: u64,
+    errors: u64,
+    failed_writes: u64,
+    /// Of those.
+    made: u64,
+    files_errors: u64,
+    failures_without_an_error: u64,
+}
+
+impl<L: Truth> Game<L> {
+    fn new(cut: &Cut, failed: FailedWrite, when_full: WhenFull, seen: Seen) -> Self {
+        Game {
+            engine: Arc::new(InMemory::new()),
+            files: LossyFiles::new(Cut::new()),
+            cut: cut.clone(),
+            failed,
+            when_full,
+            store: None,
+            model: Model::new(),
+            what: String::new(),
+            seen,
+        }
+    }
+
+    fn open(&mut self) -> Result<(), Error> {
+        self.store = None;
+        let engine = Failing::new(Arc::clone(&self.engine), self.cut.clone(), self.failed);
+        let builder = StoreBuilder::new()
+            .capacity(1)
+            .shards(4)
+            .fpr(0.5)
+            .seed(Seed::from_bytes([1; 16]))
+            .when_full(self.when_full);
+        let store = builder.layout().open(engine, self.files.clone())?;
+        self.store = Some(store);
+        Ok(())
+    }
+
+    fn store(&self) -> &Store<Failing<Arc<InMemory>>, L> {
+        self.store.as_ref().unwrap()
+    }
+
+    fn step(&mut self, operation: &Operation) {
+        let mut after = self.model.clone();
+        operation.apply(&mut after);
+        let result = operation.clone().perform(self.store());
+        let truth = L::truth(&self.engine);
+        let what = &self.what;
+        match result {
+            Ok(()) => assert!(truth == after, "{what}: {operation:?} was not done"),
+            Err(error) => {
+                let what = format!("{what}, {operation:?}: {error}");
+                self.expect(&error, &what);
+                let unclear = after != self.model;
+                self.seen.failed_writes += u64::from(unclear);
+                if unclear && truth == after {
+                    assert_eq!(self.failed, FailedWrite::Applied, "{what}");
+                    self.seen.made += 1;
+                } else {
+                    assert!(truth == self.model, "{what}: half of it was done");
+                }
+            }
+        }
+        self.model = truth;
+    }
+
+    fn expect(&mut self, error: &Error, what: &str) {
+        assert!(error.to_string().contains("an injected failure"), "{what}");
+        match error {
+            Error::Engine(_) => self.seen.errors += 1,
+            Error::Files { .. } => self.seen.files_errors += 1,
+            _ => panic!("{what}"),
+        }
+    }
+
+    /// Right or an error, whether the engine works or not.
+    fn look(&mut self, source: &mut Source<'_>) {
+        for _ in 0..2 {
+            let key = key(source.below(120).unwrap());
+            match self.store().get(&key) {
+                Ok(found) => assert_eq!(found.as_ref(), self.model.get(&key), "{}", self.what),
+                Err(error) => self.expect(&error, "a lookup"),
+            }
+        }
+    }
+
+    fn play(&mut self, script: &[Operation], outage: Outage) {
+        let source = &mut Source::from_seed(1);
+        let mut is_over = false;
+        let mut left = match outage {
+            Outage::Operation => 0,
+            Outage::Steps(steps) => steps,
+        };
+        if let Err(error) = self.open() {
+            self.expect(&error, "opening");
+            self.cut.never();
+            is_over = true;
+            self.open().unwrap();
+        }
+        for operation in script {
+            let errors = self.seen.errors;
+            self.step(operation);
+            self.look(source);
+            if is_over || !self.cut.has_failed() {
+                continue;
+            }
+            if left > 0 {
+                left -= 1;
+                continue;
+            }
+            self.cut.never();
+            is_over = true;
+            self.seen.failures_without_an_error += u64::from(self.seen.errors == errors);
+            check(self.store(), &self.model, &self.what);
+        }
+        self.cut.never();
+        self.end();
+    }
+
+    /// The process ends without a word; the next one finds everything.
+    fn end(&mut self) {
+        self.open().unwrap();
+        check(self.store(), &self.model, &format!("{}, again", self.what));
+        self.store().checkpoint().unwrap();
+        self.open().unwrap();
+        check(self.store(), &self.model, &format!("{}, saved", self.what));
+    }
+}
+
+/// Fails a script at every operation of its engine.
+fn fail_everywhere<L: Truth>(when_full: WhenFull, seed: u64) {
+    let script = script(seed, 90);
+    let cut = Cut::new();
+    let mut game = Game::<L>::new(&cut, FailedWrite::NotApplied, when_full, Seen::default());
+    game.play(&script, Outage::Operation);
+    // Reading everything at the end is no part of it.
+    let mut game = Game::<L>::new(&cut, FailedWrite::NotApplied, when_full, Seen::default());
+    cut.never();
+    game.open().unwrap();
+    for operation in &script {
+        game.step(operation);
+        game.look(&mut Source::from_seed(1));
+    }
+    let operations = cut.operations();
+    assert!(operations > 200, "{operations}");
+    let stats = game.store().stats();
+    println!("{operations} operations, {stats}");
+
+    let mut seen = Seen::default();
+    for failed in [FailedWrite::NotApplied, FailedWrite::Applied] {
+        for outage in [Outage::Operation, Outage::Steps(0), Outage::Steps(6)] {
+            for k in (0..operations).step_by(share() as usize) {
+                let mut game = Game::<L>::new(&cut, failed, when_full, seen);
+                game.what = format!("seed {seed}, {failed:?}, {outage:?} from {k}");
+                match outage {
+                    Outage::Operation => cut.at(k),
+                    Outage::Steps(_) => cut.from(k),
+                }
+                game.play(&script, outage);
+                seen = game.seen;
+                seen.runs += 1;
+            }
+        }
+    }
+    println!("{seen:?}");
+    assert!(seen.errors > seen.runs / 2, "{seen:?}");
+    assert!(seen.made > 50 / share(), "{seen:?}");
+    assert!(seen.failures_without_an_error > 20 / share(), "{seen:?}");
+}
+
+#[test]
+fn merged_survives_every_failure() {
+    fail_everywhere::<Merged>(WhenFull::Grow, 1);
+}
+
+#[test]
+fn split_survives_every_failure() {
+    fail_everywhere::<Split>(WhenFull::Grow, 2);
+}
+
+#[test]
+fn merged_rotates_through_every_failure() {
+    fail_everywhere::<Merged>(WhenFull::Rotate, 3);
+}
+
+/// Fails a script at every operation of the files: once, and from there on. Only checkpoints
+/// may notice, and nothing is lost.
+#[test]
+fn files_may_fail_anywhere() {
+    let engine_cut = Cut::new();
+    let script = script(4, 200);
+    let game = |files_cut: &Cut, seen| {
+        let mut game =
+            Game::<Merged>::new(&engine_cut, FailedWrite::NotApplied, WhenFull::Grow, seen);
+        game.files = LossyFiles::new(files_cut.clone());
+        game
+    };
+    let cut = Cut::new();
+    let mut whole = game(&cut, Seen::default());
+    whole.play(&script, Outage::Operation);
+    let operations = cut.operations();
+    assert!(operations > 50, "{operations}");
+    let mut seen = Seen::default();
+    for k in (0..operations).step_by(share() as usize) {
+        for once in [true, false] {
+            let mut game = game(&cut, seen);
+            game.what = format!("files fail at {k}, once: {once}");
+            match once {
+                true => cut.at(k),
+                false => cut.from(k),
+            }
+            game.open().unwrap();
+            for operation in &script {
+                let errors = game.seen.files_errors;
+                game.step(operation);
+                let is_checkpoint = matches!(operation, Operation::Checkpoint);
+                assert!(game.seen.files_errors == errors || is_checkpoint);
+            }
+            // Opening needs no files, whatever becomes of them.
+            game.open().unwrap();
+            check(game.store(), &game.model, &game.what);
+            cut.never();
+            game.end();
+            seen = game.seen;
+            seen.runs += 1;
+        }
+    }
+    println!("{seen:?}");
+    assert_eq!(seen.errors, 0);
+    assert!(seen.files_errors > seen.runs, "{seen:?}");
+}
+
+/// A lesson whose line in the journal fails half-way is lost in a crash; those before and after
+/// it are not.
+#[test]
+fn a_torn_journal_costs_one_lesson() {
+    let ask = |fails: Option<u64>| {
+        let cut = Cut::new();
+        let engine = Arc::new(Counting::new(InMemory::new()));
+        let files = LossyFiles::new(cut.clone());
+        let open = || {
+            let seed = Seed::from_bytes([2; 16]);
+            let builder = StoreBuilder::new().capacity(100).shards(1).fpr(0.25);
+            let builder = builder.seed(seed);
+            builder.open(Arc::clone(&engine), files.clone()).unwrap()
+        };
+        let store = open();
+        for number in 0..90 {
+            store.insert_new(key(number), "").unwrap();
+        }
+        match fails {
+            Some(k) => cut.at(k),
+            None => cut.never(),
+        }
+        let mut learnt = BTreeSet::new();
+        for number in 0..100 {
+            let before = store.stats().adaptations;
+            store.contains(stranger(number)).unwrap();
+            if store.stats().adaptations > before {
+                learnt.insert(number);
+            }
+        }
+        let appended = cut.operations();
+        cut.never();
+        drop(store);
+        let store = open();
+        let before = store.engine().counts().reads();
+        for &number in &learnt {
+            store.contains(stranger(number)).unwrap();
+        }
+        (appended, store.engine().counts().reads() - before)
+    };
+    let (appended, repeated) = ask(None);
+    assert!(appended > 5, "{appended}");
+    assert_eq!(repeated, 0);
+    for k in 0..appended {
+        let (_, repeated) = ask(Some(k));
+        assert!(
+            repeated <= 1,
+            "{repeated} mistakes again after line {k} failed"
+        );
+    }
+}
