@@ -65,12 +65,39 @@ const ADAPTIVE: [&str; 15] = [
     "load_file",
 ];
 
+const CUCKOO: [&str; 9] = [
+    "insert",
+    "insert_85_90",
+    "insert_batch",
+    "query_hit",
+    "query_miss",
+    "query_hit_batch",
+    "query_miss_batch",
+    "remove",
+    "load_file",
+];
+
+const BLOOM: [&str; 8] = [
+    "insert",
+    "insert_batch",
+    "query_hit",
+    "query_miss",
+    "query_hit_batch",
+    "query_miss_batch",
+    "merge",
+    "load_file",
+];
+
 /// The rows that must be there: each filter with the operations that it can do.
-const EXPECTED: [(&str, &[&str]); 9] = [
+const EXPECTED: [(&str, &[&str]); 13] = [
     ("twiceshy-plain/xxh3", &PLAIN),
     ("twiceshy-plain/sip", &PLAIN),
     ("twiceshy-adaptive/xxh3", &ADAPTIVE),
     ("twiceshy-adaptive/sip", &ADAPTIVE),
+    ("twiceshy-cuckoo/xxh3", &CUCKOO),
+    ("twiceshy-vacuum/xxh3", &CUCKOO),
+    ("twiceshy-bloom/xxh3", &BLOOM),
+    ("twiceshy-blocked-bloom/xxh3", &BLOOM),
     ("qfilter", &QUOTIENT),
     ("fastbloom", &["insert", "query_hit", "query_miss", "merge"]),
     (

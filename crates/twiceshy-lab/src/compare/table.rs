@@ -57,7 +57,7 @@ impl Table<'_> {
         writeln!(f, "\n{}: {}", operation.name(), operation.about())?;
         write!(
             f,
-            "  {:<24}{:>8}{:>17}{:>13}{:>11}",
+            "  {:<28}{:>8}{:>17}{:>13}{:>11}",
             "filter",
             "ns/op",
             "min..max",
@@ -77,7 +77,7 @@ impl Table<'_> {
             let spread = row.min_ns.zip(row.max_ns);
             write!(
                 f,
-                "  {:<24}{:>8}{:>17}{:>13}{:>11}",
+                "  {:<28}{:>8}{:>17}{:>13}{:>11}",
                 row.filter,
                 or_dash(row.ns_per_op.map(time)),
                 or_dash(spread.map(|(min, max)| format!("{}..{}", time(min), time(max)))),
@@ -101,13 +101,13 @@ impl Table<'_> {
         writeln!(f, "\nspace and error of the filled filter")?;
         writeln!(
             f,
-            "  {:<24}{:>9}{:>10}   hash and remarks",
+            "  {:<28}{:>9}{:>10}   hash and remarks",
             "filter", "bits/key", "FPR"
         )?;
         for row in self.rows.iter().filter(|row| row.operation == query.name()) {
             writeln!(
                 f,
-                "  {:<24}{:>9}{:>10}   {}",
+                "  {:<28}{:>9}{:>10}   {}",
                 row.filter,
                 or_dash(row.bits_per_item.map(|bits| format!("{bits:.2}"))),
                 or_dash(row.fpr.map(|fpr| format!("{fpr:.6}"))),

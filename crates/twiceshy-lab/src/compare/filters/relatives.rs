@@ -72,28 +72,36 @@ fn cuckoo(workload: &Workload) -> Result<Box<dyn Contender>> {
     let builder = CuckooFilter::builder().hash::<Xxh3>();
     let builder = builder.buckets(workload.slots() / 4);
     let builder = builder.fingerprint_bits(FINGERPRINT_BITS);
-    Ok(Box::new(builder.seed(Seed::from_u64(workload.seed)).build()?))
+    Ok(Box::new(
+        builder.seed(Seed::from_u64(workload.seed)).build()?,
+    ))
 }
 
 fn vacuum(workload: &Workload) -> Result<Box<dyn Contender>> {
     let builder = VacuumFilter::builder().hash::<Xxh3>();
     let builder = builder.buckets(workload.slots() / 4);
     let builder = builder.fingerprint_bits(FINGERPRINT_BITS);
-    Ok(Box::new(builder.seed(Seed::from_u64(workload.seed)).build()?))
+    Ok(Box::new(
+        builder.seed(Seed::from_u64(workload.seed)).build()?,
+    ))
 }
 
 fn bloom(workload: &Workload) -> Result<Box<dyn Contender>> {
     let builder = BloomFilter::builder().hash::<Xxh3>();
     let builder = builder.capacity(workload.members());
     let builder = builder.fpr(0.5_f64.powi(REMAINDER_BITS as i32));
-    Ok(Box::new(builder.seed(Seed::from_u64(workload.seed)).build()?))
+    Ok(Box::new(
+        builder.seed(Seed::from_u64(workload.seed)).build()?,
+    ))
 }
 
 fn blocked(workload: &Workload) -> Result<Box<dyn Contender>> {
     let builder = BlockedBloomFilter::builder().hash::<Xxh3>();
     let builder = builder.capacity(workload.members());
     let builder = builder.fpr(0.5_f64.powi(REMAINDER_BITS as i32));
-    Ok(Box::new(builder.seed(Seed::from_u64(workload.seed)).build()?))
+    Ok(Box::new(
+        builder.seed(Seed::from_u64(workload.seed)).build()?,
+    ))
 }
 
 impl<A: Alternate> Contender for PartialKeyFilter<Xxh3, A> {
