@@ -67,6 +67,11 @@ pub enum Error {
         /// What is wrong, and where.
         reason: String,
     },
+    /// A delta was made for another file.
+    Delta {
+        /// What does not fit.
+        reason: String,
+    },
     /// A file could not be read.
     Io {
         /// The kind of the reader's error.
@@ -151,6 +156,11 @@ impl fmt::Display for Error {
                 f,
                 "the file is damaged: {reason}; take another copy of it, or build the filter \
                  again from its keys"
+            ),
+            Error::Delta { reason } => write!(
+                f,
+                "the delta can't be applied: {reason}; apply all deltas in the order in which they \
+                 were made, or fetch the whole file"
             ),
             Error::Io { reason, .. } => write!(f, "the file could not be read: {reason}"),
             Error::Seed { reason } => write!(

@@ -22,6 +22,7 @@ pub mod cuckoo;
 mod error;
 pub mod file;
 pub mod hash;
+pub mod lists;
 pub mod lock_step;
 pub mod merge;
 pub mod plain;

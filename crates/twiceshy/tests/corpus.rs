@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use twiceshy::testing::fuzz::{fuzz_adaptive, fuzz_cuckoo, fuzz_loader, fuzz_plain};
+use twiceshy::testing::fuzz::{fuzz_adaptive, fuzz_cuckoo, fuzz_lists, fuzz_loader, fuzz_plain};
 
 /// Runs every file of a corpus through its target; gives how many there were.
 fn replay(target: &str, body: fn(&[u8])) -> Option<usize> {
@@ -47,4 +47,9 @@ fn loader() {
 #[test]
 fn cuckoo() {
     assert!(replay("cuckoo", fuzz_cuckoo).is_none_or(|count| count >= 10));
+}
+
+#[test]
+fn lists() {
+    assert!(replay("lists", fuzz_lists).is_none_or(|count| count >= 20));
 }

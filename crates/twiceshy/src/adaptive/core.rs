@@ -48,6 +48,18 @@ impl Core {
         })
     }
 
+    /// An empty table of these measures with so many blocks; see [`Table::of_blocks`].
+    pub(crate) fn of_blocks(geometry: Geometry, blocks: u64) -> Result<Self, Error> {
+        let (layout, options) = Self::measures(geometry, 0, HugePages::default())?;
+        Ok(Core {
+            table: Table::of_blocks(options, blocks)?,
+            geometry,
+            layout,
+            live: 0,
+            ghosts: 0,
+        })
+    }
+
     pub(crate) fn try_clone(&self) -> Result<Self, Error> {
         Ok(Core {
             table: self.table.try_clone()?,

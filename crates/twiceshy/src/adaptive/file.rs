@@ -102,8 +102,15 @@ impl<M: Bytes> Core<M> {
     pub(crate) fn over(header: &Header, memory: M) -> Result<Self, Error> {
         let (layout, options) =
             Self::measures(header.geometry, header.value_bits, HugePages::default())?;
+        let table = match header.kind {
+            FilterKind::StaticYesNo => {
+                let blocks = (header.total >> 64) as u64;
+                Table::over_blocks(memory, options, blocks, header.used)
+            }
+            _ => Table::over(memory, options, header.used),
+        };
         Ok(Core {
-            table: Table::over(memory, options, header.used)?,
+            table: table?,
             geometry: header.geometry,
             layout,
             live: header.live,

@@ -204,6 +204,32 @@ impl<H: StreamHash> Builder<AdaptiveFilter<H>> {
     }
 }
 
+impl<H: StreamHash, M> AdaptiveFilter<H, M> {
+    /// A filter over a table that somebody else has filled.
+    pub(crate) fn from_core(core: Core<M>, seed: Seed) -> Self {
+        AdaptiveFilter {
+            core,
+            keyed: H::keyed(&seed),
+            seed,
+        }
+    }
+
+    /// The filter without its hash function.
+    pub(crate) fn core(&self) -> &Core<M> {
+        &self.core
+    }
+
+    /// The same, without the seed.
+    pub(crate) fn into_core(self) -> Core<M> {
+        self.core
+    }
+
+    /// The same, to change.
+    pub(crate) fn core_mut(&mut self) -> &mut Core<M> {
+        &mut self.core
+    }
+}
+
 impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// Hashes a key the way this filter does.
     #[inline]

@@ -46,6 +46,16 @@ pub enum FilterKind {
     RetouchedBloom = 26,
     /// [`WeightedBloomFilter`](crate::bloom::WeightedBloomFilter).
     WeightedBloom = 27,
+    /// [`StaticYesNo`](crate::lists::StaticYesNo).
+    StaticYesNo = 40,
+    /// [`Cascade`](crate::lists::Cascade).
+    Cascade = 41,
+    /// [`Bloomier`](crate::lists::Bloomier).
+    Bloomier = 42,
+    /// [`IntegratedXor`](crate::lists::IntegratedXor).
+    IntegratedXor = 43,
+    /// [`Seesaw`](crate::lists::Seesaw).
+    Seesaw = 44,
 }
 
 impl FilterKind {
@@ -69,17 +79,34 @@ impl FilterKind {
             25 => Some(FilterKind::BlockedBloom),
             26 => Some(FilterKind::RetouchedBloom),
             27 => Some(FilterKind::WeightedBloom),
+            40 => Some(FilterKind::StaticYesNo),
+            41 => Some(FilterKind::Cascade),
+            42 => Some(FilterKind::Bloomier),
+            43 => Some(FilterKind::IntegratedXor),
+            44 => Some(FilterKind::Seesaw),
             _ => None,
         }
     }
 }
 
 impl FilterKind {
-    /// Is its table a quotient table?
-    const fn is_quotient(self) -> bool {
+    /// Does it have anything to say in the bytes that each kind has for itself?
+    const fn has_extra(self) -> bool {
+        let cuckoo = matches!(
+            self,
+            FilterKind::Cuckoo | FilterKind::Vacuum | FilterKind::AdaptiveCuckoo
+        );
+        cuckoo || self.is_bloom()
+    }
+
+    /// Is its table a list of words that only the list and its loader understand?
+    const fn is_words(self) -> bool {
         matches!(
             self,
-            FilterKind::Plain | FilterKind::Counting | FilterKind::Adaptive
+            FilterKind::Cascade
+                | FilterKind::Bloomier
+                | FilterKind::IntegratedXor
+                | FilterKind::Seesaw
         )
     }
 
@@ -108,6 +135,11 @@ impl fmt::Display for FilterKind {
             FilterKind::BlockedBloom => "blocked Bloom",
             FilterKind::RetouchedBloom => "retouched Bloom",
             FilterKind::WeightedBloom => "weighted Bloom",
+            FilterKind::StaticYesNo => "static yes/no",
+            FilterKind::Cascade => "cascade",
+            FilterKind::Bloomier => "Bloomier",
+            FilterKind::IntegratedXor => "integrated xor",
+            FilterKind::Seesaw => "seesaw",
         })
     }
 }
@@ -126,7 +158,8 @@ pub struct Header {
     /// Fingerprints that are not ghosts.
     pub(crate) live: u64,
     pub(crate) ghosts: u64,
-    /// The sum of all counts in a counting filter; otherwise zero.
+    /// The sum of all counts in a counting filter; for a static yes/no list the length of its
+    /// NO list, and above it, from bit 64 on, how many blocks its table has; otherwise zero.
     pub(crate) total: u128,
     /// What only the filter's own kind understands; zero in the quotient family.
     pub(crate) extra: [u8; EXTRA_BYTES],
@@ -152,6 +185,15 @@ impl Header {
             | FilterKind::BlockedBloom
             | FilterKind::RetouchedBloom
             | FilterKind::WeightedBloom => return bloom::file::size(self),
+            FilterKind::StaticYesNo => {
+                let blocks = (self.total >> 64) as u64;
+                quotient::size_of_blocks::<Marks>(quotients, width, blocks)
+            }
+            // Words, not slots: what they mean is between the list and its loader.
+            FilterKind::Cascade
+            | FilterKind::Bloomier
+            | FilterKind::IntegratedXor
+            | FilterKind::Seesaw => Some((0, quotients.checked_mul(8)?)),
         }?;
         Some((blocks.checked_mul(64)?, usize::try_from(bytes).ok()?))
     }
@@ -235,7 +277,7 @@ impl Header {
                 fields.take()
             },
         };
-        if header.kind.is_quotient() && header.extra != [0; EXTRA_BYTES] {
+        if !header.kind.has_extra() && header.extra != [0; EXTRA_BYTES] {
             return Err(Error::corrupt(
                 "the bytes of its header that are kept for later use are not zero",
             ));
@@ -269,6 +311,9 @@ impl Header {
                 self.geometry.slots()
             )));
         }
+        if self.kind.is_words() {
+            return self.check_words();
+        }
         let fingerprints = self.live.checked_add(self.ghosts);
         let is_bloom = self.kind.is_bloom();
         let possible = (self.used <= slots || is_bloom)
@@ -276,6 +321,7 @@ impl Header {
             && match self.kind {
                 FilterKind::Counting => self.ghosts == 0 && self.total >= self.live.into(),
                 FilterKind::Adaptive => self.total == 0,
+                FilterKind::StaticYesNo => self.ghosts == 0,
                 // All that the others hold is alike.
                 _ => self.live == self.used && self.total == 0,
             };
@@ -288,6 +334,19 @@ impl Header {
                 self.used, self.live, self.ghosts, self.total
             )))
         }
+    }
+}
+
+impl Header {
+    /// A list that is words and nothing else has no slots: `live` and `ghosts` are the lengths
+    /// of its YES and NO lists.
+    fn check_words(&self) -> Result<(), Error> {
+        if self.geometry.remainder_bits() == 1 && self.used == 0 && self.total == 0 {
+            return Ok(());
+        }
+        Err(Error::corrupt(
+            "its header speaks of slots, which such a list does not have",
+        ))
     }
 }
 

@@ -14,6 +14,11 @@ const STEP: usize = 1 << 20;
 /// The header and the table of a file that is complete, of the kind and hash of `F`.
 fn split<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<(Header, &[u8]), Error> {
     let header = decode::<M, F>(bytes)?;
+    Ok((header, whole(bytes, &header)?))
+}
+
+/// The table of a file, if it is as long as the header says.
+fn whole<'b>(bytes: &'b [u8], header: &Header) -> Result<&'b [u8], Error> {
     let table = &bytes[HEADER_BYTES..];
     if table.len() != header.table_bytes() {
         return Err(Error::corrupt(format!(
@@ -22,7 +27,7 @@ fn split<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<(Header, &[u8]), Error> {
             HEADER_BYTES as u64 + header.table_bytes() as u64
         )));
     }
-    Ok((header, table))
+    Ok(table)
 }
 
 /// A header of the kind and hash of `F`.
@@ -67,6 +72,23 @@ pub(super) fn view<'b, F: FileFilter<&'b [u8]>>(bytes: &'b [u8]) -> Result<F, Er
     let (header, table) = split::<&[u8], F>(bytes)?;
     check_sum(&bytes[..HEADER_BYTES], table)?;
     verified(&header, table)
+}
+
+/// The same whatever its hash is: for those who read fingerprints and ask for no key.
+pub(crate) fn view_any_hash<'b, F: FileFilter<&'b [u8]>>(
+    bytes: &'b [u8],
+) -> Result<(Header, F), Error> {
+    let header = Header::decode(bytes)?;
+    if header.kind != F::KIND {
+        return Err(Error::format(format!(
+            "it holds the {} filter, not the {} filter",
+            header.kind,
+            F::KIND
+        )));
+    }
+    let table = whole(bytes, &header)?;
+    check_sum(&bytes[..HEADER_BYTES], table)?;
+    Ok((header, verified(&header, table)?))
 }
 
 /// The same, believing the table.

@@ -3,12 +3,16 @@
 use std::io::{self, Write};
 
 use super::FileFilter;
-use super::header::HEADER_BYTES;
+use super::header::{HEADER_BYTES, Header};
 
 pub(crate) fn to_bytes<M, F: FileFilter<M>>(filter: &F) -> Vec<u8> {
-    let table = filter.table();
+    file(&filter.header(), filter.table())
+}
+
+/// The file of a header and its table.
+pub(crate) fn file(header: &Header, table: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES + table.len());
-    bytes.extend_from_slice(&filter.header().encode(table));
+    bytes.extend_from_slice(&header.encode(table));
     bytes.extend_from_slice(table);
     bytes
 }

@@ -55,8 +55,8 @@ pub(crate) use scan::{Buffer, Home, Scan};
 pub(crate) use short::Short;
 pub(crate) use sidecar::Unmarked;
 pub use sidecar::{Bare, Mark, Marks, Sidecar};
-pub(crate) use table::size;
 pub use table::{Table, TableOptions, spare_slots};
+pub(crate) use table::{size, size_of_blocks};
 pub(crate) use verify::{Order, Tailed, Verify};
 pub use writer::Writer;
 

@@ -49,6 +49,21 @@ pub(crate) fn size<S: Sidecar>(quotients: u64, slot_bits: u32) -> Option<(u64, u
     Some((blocks, bytes_of_blocks::<S>(blocks, slot_bits)?))
 }
 
+/// The same for a table of so many blocks, if its quotients have a slot each and it is no
+/// larger than it would be without that wish.
+pub(crate) fn size_of_blocks<S: Sidecar>(
+    quotients: u64,
+    slot_bits: u32,
+    blocks: u64,
+) -> Option<(u64, u64)> {
+    let (most, _) = size::<S>(quotients, slot_bits)?;
+    let possible = quotients.div_ceil(64)..=most;
+    if !possible.contains(&blocks) {
+        return None;
+    }
+    Some((blocks, bytes_of_blocks::<S>(blocks, slot_bits)?))
+}
+
 impl<S: Sidecar> Table<S> {
     /// An empty table.
     ///
@@ -56,7 +71,19 @@ impl<S: Sidecar> Table<S> {
     /// [`Error::Geometry`] if there are no quotients, slots are not 1 to 56 bits wide with
     /// something left to compare, or the table does not fit in memory.
     pub fn new(options: TableOptions) -> Result<Self, Error> {
-        Self::build(options, 0, |bytes| {
+        Self::build(options, None, 0, |bytes| {
+            Memory::zeroed(bytes, options.huge_pages)
+        })
+    }
+
+    /// An empty table of so many blocks: for content that is known beforehand, and with it
+    /// how many spare slots it takes.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and if there are fewer blocks than quotients need, or more than
+    /// [`new`](Self::new) would take.
+    pub(crate) fn of_blocks(options: TableOptions, blocks: u64) -> Result<Self, Error> {
+        Self::build(options, Some(blocks), 0, |bytes| {
             Memory::zeroed(bytes, options.huge_pages)
         })
     }
@@ -91,11 +118,25 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// # Errors
     /// [`Error::Geometry`] if no table has these measures, or has another length.
     pub(crate) fn over(memory: M, options: TableOptions, used: u64) -> Result<Self, Error> {
-        Self::build(options, used, |_| Ok(memory))
+        Self::build(options, None, used, |_| Ok(memory))
+    }
+
+    /// The same for a table [of so many blocks](Table::of_blocks).
+    ///
+    /// # Errors
+    /// As [`over`](Self::over) and [`of_blocks`](Table::of_blocks).
+    pub(crate) fn over_blocks(
+        memory: M,
+        options: TableOptions,
+        blocks: u64,
+        used: u64,
+    ) -> Result<Self, Error> {
+        Self::build(options, Some(blocks), used, |_| Ok(memory))
     }
 
     fn build(
         options: TableOptions,
+        blocks: Option<u64>,
         used: u64,
         memory: impl FnOnce(usize) -> Result<M, Error>,
     ) -> Result<Self, Error> {
@@ -116,8 +157,11 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
                 Packed::MAX_BITS
             )));
         }
-        let size = size::<S>(quotients, slot_bits)
-            .and_then(|(blocks, bytes)| Some((blocks, usize::try_from(bytes).ok()?)));
+        let size = match blocks {
+            None => size::<S>(quotients, slot_bits),
+            Some(blocks) => size_of_blocks::<S>(quotients, slot_bits, blocks),
+        };
+        let size = size.and_then(|(blocks, bytes)| Some((blocks, usize::try_from(bytes).ok()?)));
         let Some((blocks, bytes)) = size else {
             return Err(Error::geometry(format!(
                 "{quotients} slots do not fit in memory"

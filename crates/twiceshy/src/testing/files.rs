@@ -15,6 +15,7 @@ use crate::cuckoo::{AdaptiveCuckooFilter, CuckooFilter, VacuumFilter};
 use crate::error::Error;
 use crate::file::{self, FileFilter, FilterKind, Stored, View, read, write};
 use crate::hash::{HashKind, Sip13, StreamHash};
+use crate::lists::{Bloomier, Cascade, IntegratedXor, ListFile, Seesaw, StaticYesNo, YesNoList};
 use crate::mem::Memory;
 use crate::plain::QuotientFilter;
 use crate::traits::Filter;
@@ -76,6 +77,42 @@ fn refuse_all<H: StreamHash>(bytes: &[u8]) {
     refuse!(WeightedBloomFilter<H>, bytes);
     assert!(RetouchedBloomFilter::<H>::from_bytes(bytes).is_err());
     assert!(RetouchedBloomFilter::<H>::read_from(bytes).is_err());
+    refuse!(StaticYesNo<H>, bytes);
+    refuse_list::<Cascade<H>>(bytes);
+    refuse_list::<Bloomier<H>>(bytes);
+    refuse_list::<IntegratedXor<H>>(bytes);
+    refuse_list::<Seesaw<H>>(bytes);
+}
+
+/// The same for a list that has no view.
+fn refuse_list<L: ListFile>(bytes: &[u8]) {
+    assert!(L::from_bytes(bytes).is_err());
+    assert!(L::read_from(bytes).is_err());
+}
+
+/// Loads the bytes as a list that has no view. What is wrong with its words is found when it
+/// is put together, so there is no second opinion but that it can be asked and written.
+fn judge_list<L: ListFile + YesNoList>(bytes: &[u8]) -> Verdict {
+    let (owned, read) = (L::from_bytes(bytes), L::read_from(bytes));
+    match (owned, read) {
+        (Ok(owned), Ok(read)) => {
+            for key in KEYS {
+                assert_eq!(owned.answer(&key), read.answer(&key));
+            }
+            assert!((0.0..=1.0).contains(&owned.expected_fpr()));
+            assert!(
+                owned.to_bytes() == bytes,
+                "a file is written as it was read"
+            );
+            Verdict::Accepted
+        }
+        (Err(Error::Corrupt { .. }), Err(Error::Corrupt { .. })) => Verdict::Refused,
+        (owned, read) => panic!(
+            "the loaders disagree: {:?} {:?}",
+            owned.map(|_| ()),
+            read.map(|_| ())
+        ),
+    }
 }
 
 /// Loads the bytes as one type of filter in every way. `ask` puts the questions that only
@@ -149,6 +186,18 @@ fn judge_kind<H: StreamHash>(bytes: &[u8], kind: FilterKind) -> Verdict {
         FilterKind::BlockedBloom => judge_simple::<BlockedBloomFilter<H>>(bytes),
         FilterKind::WeightedBloom => judge_simple::<WeightedBloomFilter<H>>(bytes),
         FilterKind::RetouchedBloom => judge_owned::<RetouchedBloomFilter<H>>(bytes),
+        FilterKind::StaticYesNo => {
+            judge_as!(StaticYesNo<H>, bytes, |view: &View<'_, StaticYesNo<H>>| {
+                for key in KEYS {
+                    assert_eq!(view.answer(&key).is_yes(), view.contains(&key));
+                }
+                let _ = (view.yes_len(), view.no_len(), view.load());
+            })
+        }
+        FilterKind::Cascade => judge_list::<Cascade<H>>(bytes),
+        FilterKind::Bloomier => judge_list::<Bloomier<H>>(bytes),
+        FilterKind::IntegratedXor => judge_list::<IntegratedXor<H>>(bytes),
+        FilterKind::Seesaw => judge_list::<Seesaw<H>>(bytes),
     }
 }
 

@@ -7,6 +7,7 @@ use super::adaptive::universe::Chosen;
 use super::adaptive::{self, Setting};
 use super::conformance;
 use super::files;
+use super::lists;
 use super::relatives::CuckooInLockStep;
 use super::source::{Exhausted, Source};
 use crate::cuckoo::{AdaptiveCuckooFilter, Bins, CuckooFilter, Packing, Scheme, VacuumFilter};
@@ -47,6 +48,17 @@ pub fn fuzz_adaptive(data: &[u8]) {
         return;
     };
     if let Err(error) = adaptive::run(setting, &mut source, u64::MAX) {
+        panic!("{error}");
+    }
+}
+
+/// Plays the [game of the dynamic lists](lists) as the bytes say.
+///
+/// # Panics
+/// If a list did anything wrong.
+pub fn fuzz_lists(data: &[u8]) {
+    let mut source = Source::from_bytes(data);
+    if let Err(error) = lists::play_any(&mut source, u64::MAX) {
         panic!("{error}");
     }
 }

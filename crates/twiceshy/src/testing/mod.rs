@@ -19,6 +19,7 @@
 //! | [`conformance`] | the suite itself, and [`Subject`], what it needs to know of a filter |
 //! | [`adaptive`] | the oracle of the adaptive filter, whose answers change with what it learns |
 //! | [`relatives`] | the cuckoo and Bloom filters under the suite |
+//! | [`lists`] | exactness of YES/NO lists, static and dynamic |
 //! | [`files`] | what every loader must do with every file, however damaged |
 //! | [`fuzz`] | the bodies of the fuzz targets |
 //!
@@ -98,6 +99,7 @@ pub mod conformance;
 pub mod files;
 pub mod fuzz;
 pub mod hashes;
+pub mod lists;
 pub mod oracle;
 pub mod relatives;
 mod report;

@@ -1,0 +1,604 @@
+//! Lists that change: keys come, go and move from one list to the other, at any time.
+//!
+//! # The idea
+//!
+//! The filter holds `Y`; the reverse map, an ordered set of hashes and keys, holds both lists.
+//! Whatever happens to a key concerns its minirun alone, so every change reads that minirun
+//! (one range of the map) and leaves in the filter what the lists demand of it:
+//!
+//! ```text
+//!   add to Y       a fingerprint, extended against the NO keys of its minirun
+//!   add to N       the fingerprints that it matches are extended
+//!   move           the one goes, the other comes, and what they no longer need is dropped
+//!   remove         its fingerprint goes, and others become as short as they can be
+//! ```
+//!
+//! What a minirun's fingerprints are is a function of the keys that are listed there: each is as
+//! short as the other list lets it be. So the filter forgets no key and keeps no
+//! history: after any sequence of changes it has the bytes of one that was built from the
+//! lists as they are, which is what [`check_invariants`](DynamicList::check_invariants) verifies. A
+//! change that finds the filter full makes it grow first.
+//!
+//! At every moment all of `Y` is answered YES and all of `N` NO: a change that fails, in the
+//! filter or in the map, has not happened.
+//!
+//! The map is any [`ReverseMap`]: in memory by default, or an engine that keeps keys on disk.
+//! In it a key stands behind one byte, `Y` or `N`, so a list needs a map of its own. A key that
+//! moves is removed from the one list before it is added to the other: if the program dies in
+//! between, it is on neither.
+//!
+//! # What it promises
+//!
+//! | | [`YesNo`] | [`TaggedYesNo`](super::TaggedYesNo) |
+//! | --- | --- | --- |
+//! | all of `Y`, all of `N` | YES, NO | YES, NO |
+//! | other keys | YES with probability at most `fpr`, or NO | YES or NO with probability at most `fpr`, or unlisted |
+//! | the filter holds | `Y` | `Y` and `N` |
+//! | a change | one range read, one or two writes of the map; a filter insert or a minirun rewritten | the same |
+//!
+//! ```
+//! use twiceshy::lists::{Answer, List, Listed, YesNo};
+//!
+//! let mut list = YesNo::new(1_000, 1_000, 0.01)?;
+//! list.add("ads.example", List::Yes)?;
+//! list.add("news.example", List::No)?;
+//! assert_eq!(list.answer("ads.example"), Answer::Yes);
+//! assert_eq!(list.answer("news.example"), Answer::No);
+//!
+//! // Which of the two is it, or none? The reverse map knows.
+//! assert_eq!(list.lookup_exact("news.example")?, Listed::Listed(List::No));
+//! assert_eq!(list.lookup_exact("other.example")?, Listed::Unlisted);
+//!
+//! list.add("news.example", List::Yes)?; // moves it
+//! assert_eq!(list.answer("news.example"), Answer::Yes);
+//! list.remove("ads.example")?;
+//! assert_eq!((list.len_of(List::Yes), list.len_of(List::No)), (1, 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::minirun::{Members, entry, parse};
+use super::{Answer, List, ListError, Listed, StaticYesNo, YesNoList, plan};
+use crate::adaptive::AdaptiveFilter;
+use crate::adaptive::core::Core;
+use crate::adaptive::fill::Fill;
+use crate::builder::Parts;
+use crate::error::Error;
+use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
+use crate::mem::HugePages;
+use crate::quotient::{Geometry, Minirun, Violation};
+use crate::reverse_map::{MemoryMap, ReverseMap};
+use crate::sizing::{self, MAX_LOAD};
+
+/// What the filter of a dynamic list stores; see [`YesNo`] and [`TaggedYesNo`](super::TaggedYesNo).
+pub trait Form: sealed::Form + Copy + fmt::Debug {}
+
+pub(crate) mod sealed {
+    use super::{AdaptiveFilter, Answer, Hashed, List, StreamHash};
+
+    /// There are two forms, and they are known here.
+    pub trait Form {
+        /// Bits that say which list a fingerprint is of.
+        const TAG_BITS: u32;
+
+        /// The tag of a list's keys; `None` if the filter does not hold them.
+        fn value(list: List) -> Option<u64>;
+
+        /// What the filter says.
+        fn answer<H: StreamHash>(filter: &AdaptiveFilter<H>, key: &Hashed<'_>) -> Answer;
+    }
+}
+
+/// The filter holds the YES list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Untagged;
+
+impl Form for Untagged {}
+
+impl sealed::Form for Untagged {
+    const TAG_BITS: u32 = 0;
+
+    fn value(list: List) -> Option<u64> {
+        (list == List::Yes).then_some(0)
+    }
+
+    #[inline]
+    fn answer<H: StreamHash>(filter: &AdaptiveFilter<H>, key: &Hashed<'_>) -> Answer {
+        Answer::yes_if(filter.contains_hashed(key))
+    }
+}
+
+/// A YES/NO list that changes, over a reverse map `R`. See the [module](self).
+pub type YesNo<R = MemoryMap, H = Sip13> = DynamicList<Untagged, R, H>;
+
+/// What [`YesNo`] and [`TaggedYesNo`](super::TaggedYesNo) have in common: all but what the
+/// filter stores.
+pub struct DynamicList<F: Form, R = MemoryMap, H: StreamHash = Sip13> {
+    filter: AdaptiveFilter<H>,
+    map: R,
+    yes: u64,
+    no: u64,
+    /// The minirun that a change is about; kept for its memory.
+    members: Members,
+    form: PhantomData<F>,
+}
+
+/// What a change did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The key was on neither list.
+    Added,
+    /// The key was on the other list.
+    Moved,
+    /// The key was there already.
+    Nothing,
+}
+
+/// What a list over an `R` says and may fail with.
+type Outcome<T, R> = Result<T, ListError<<R as ReverseMap>::Error>>;
+
+impl<F: Form> DynamicList<F> {
+    /// An empty list in memory that plans for so many keys (it grows beyond), with at most the
+    /// share `fpr` of other keys answered YES, a random seed and the default hash.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if there is no such list or no memory for it, [`Error::Seed`] if the
+    /// system has no randomness to give.
+    pub fn new(yes: u64, no: u64, fpr: f64) -> Result<Self, Error> {
+        let seed = Seed::random()?;
+        match Self::with_map(MemoryMap::default(), yes, no, fpr, seed) {
+            Ok(list) => Ok(list),
+            Err(ListError::Filter(error)) => Err(error),
+            Err(ListError::Broken(violation)) => Err(Error::mismatch(violation.to_string())),
+            Err(ListError::Map(never)) => match never {},
+        }
+    }
+}
+
+impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
+    /// The list of a reverse map, which is empty or was written by such a list with this seed:
+    /// the filter is made by two scans of it. Plans for at least so many keys.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if there is no such list or no memory for it; [`Error::Mismatch`] if
+    /// the map holds something else; [`Error::Inseparable`] if two keys on different lists have
+    /// the same hash, or are the same; the map's.
+    pub fn with_map(map: R, yes: u64, no: u64, fpr: f64, seed: Seed) -> Outcome<Self, R> {
+        Self::open(map, seed, |yes_now, no_now| {
+            geometry::<F>(yes.max(yes_now), no.max(no_now), fpr)
+        })
+    }
+
+    /// [`with_map`](Self::with_map) with measures of your own. Slots that do not suffice are
+    /// doubled as often as it takes; remainder bits stay.
+    ///
+    /// # Errors
+    /// As [`with_map`](Self::with_map).
+    pub fn with_geometry(map: R, geometry: Geometry, seed: Seed) -> Outcome<Self, R> {
+        Self::open(map, seed, |_, _| Ok(geometry))
+    }
+
+    fn open(
+        map: R,
+        seed: Seed,
+        geometry: impl FnOnce(u64, u64) -> Result<Geometry, Error>,
+    ) -> Outcome<Self, R> {
+        let (mut yes_now, mut no_now, mut foreign) = (0, 0, false);
+        let count = |_, entry: &[u8]| match parse(entry) {
+            Some((List::Yes, _)) => yes_now += 1,
+            Some((List::No, _)) => no_now += 1,
+            None => foreign = true,
+        };
+        map.keys(0..=u64::MAX, count).map_err(ListError::Map)?;
+        if foreign {
+            return Err(super::minirun::foreign().into());
+        }
+        let geometry = geometry(yes_now, no_now)?;
+        let mut list = DynamicList {
+            filter: AdaptiveFilter::from_core(empty::<F>(geometry, seed)?, seed),
+            map,
+            yes: yes_now,
+            no: no_now,
+            members: Members::default(),
+            form: PhantomData,
+        };
+        if yes_now + no_now > 0 {
+            list.fill(geometry)?;
+        }
+        Ok(list)
+    }
+
+    /// Puts a key on a list; if it is on the other one, it moves.
+    ///
+    /// # Errors
+    /// [`Error::Inseparable`] if a key of the other list has the same hash, however long,
+    /// [`Error::Geometry`] if the filter had to grow and there is no memory; the map's. Nothing
+    /// has changed then.
+    pub fn add<K: Key + ?Sized>(&mut self, key: &K, list: List) -> Outcome<Change, R> {
+        let hashed = self.filter.hash(key);
+        Ok(match self.change(&hashed, Some(list))? {
+            Some(before) if before == list => Change::Nothing,
+            Some(_) => Change::Moved,
+            None => Change::Added,
+        })
+    }
+
+    /// Takes a key off its list, and says which it was.
+    ///
+    /// # Errors
+    /// The map's; nothing has changed then.
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Outcome<Listed, R> {
+        let hashed = self.filter.hash(key);
+        let before = self.change(&hashed, None)?;
+        Ok(before.map_or(Listed::Unlisted, Listed::Listed))
+    }
+
+    /// What the filter says about a key; does not read the map.
+    #[inline]
+    pub fn answer<K: Key + ?Sized>(&self, key: &K) -> Answer {
+        F::answer(&self.filter, &self.filter.hash(key))
+    }
+
+    /// [`answer`](Self::answer) for a key that is hashed already.
+    #[inline]
+    #[must_use]
+    pub fn answer_hashed(&self, key: &Hashed<'_>) -> Answer {
+        F::answer(&self.filter, key)
+    }
+
+    /// Where a key is, by the reverse map.
+    ///
+    /// # Errors
+    /// The map's.
+    pub fn lookup_exact<K: Key + ?Sized>(&self, key: &K) -> Result<Listed, R::Error> {
+        let hashed = self.filter.hash(key);
+        let bytes = hashed.key().expect("a key was hashed");
+        let mut found = Listed::Unlisted;
+        self.map.keys(hashed.h0()..=hashed.h0(), |_, entry| {
+            if let Some((list, key)) = parse(entry) {
+                if key == bytes {
+                    found = Listed::Listed(list);
+                }
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// How many keys are on a list.
+    #[must_use]
+    pub fn len_of(&self, list: List) -> u64 {
+        match list {
+            List::Yes => self.yes,
+            List::No => self.no,
+        }
+    }
+
+    /// The filter.
+    #[must_use]
+    pub fn filter(&self) -> &AdaptiveFilter<H> {
+        &self.filter
+    }
+
+    /// The reverse map: each key behind a byte, `Y` or `N`.
+    #[must_use]
+    pub fn map(&self) -> &R {
+        &self.map
+    }
+
+    /// The reverse map, without the filter.
+    #[must_use]
+    pub fn into_map(self) -> R {
+        self.map
+    }
+
+    /// Sizes the filter for the lists as they are, and at least so many keys.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if there is no memory for it; the map's. Nothing has changed then.
+    pub fn resize(&mut self, yes: u64, no: u64) -> Outcome<(), R> {
+        let fpr = MAX_LOAD / f64::from(self.filter.geometry().remainder_bits()).exp2();
+        let geometry = geometry::<F>(self.yes.max(yes), self.no.max(no), fpr)?;
+        self.fill(geometry)
+    }
+
+    /// Verifies the filter, and that it holds exactly what the map demands.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold; the map's.
+    pub fn check_invariants(&self) -> Outcome<(), R> {
+        self.filter.check_invariants().map_err(ListError::Broken)?;
+        let (mut yes, mut no, mut live) = (0, 0, 0);
+        let core = self.filter.core();
+        let mut broken = None;
+        self.scan(core.geometry, &mut Members::default(), |members| {
+            yes += members.count(List::Yes);
+            no += members.count(List::No);
+            let seed = self.filter.seed();
+            let id = |h0| core.geometry.id(h0);
+            members.miniruns::<F, H>(&seed, core.layout.width, id, |id, prints| {
+                live += prints.len() as u64;
+                if core.contents_of(Minirun::from_id(id)).prints != prints {
+                    broken = Some(id);
+                }
+                Ok(())
+            })
+        })?;
+        let counted = (yes, no, live) == (self.yes, self.no, self.filter.len());
+        match broken {
+            Some(id) => Err(ListError::Broken(Violation::new(
+                "a minirun does not hold what the lists demand",
+                id,
+            ))),
+            None if !counted => Err(ListError::Broken(Violation::new(
+                "keys are not counted right",
+                live,
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the minirun of a hash.
+    fn read(&mut self, h0: u64) -> Outcome<Minirun, R> {
+        let geometry = self.filter.geometry();
+        let id = geometry.id(h0);
+        let members = &mut self.members;
+        members.clear();
+        let each = |h0, entry: &[u8]| members.read(h0, entry);
+        (self.map.keys(geometry.hash_range(id), each)).map_err(ListError::Map)?;
+        members.check()?;
+        Ok(Minirun::from_id(id))
+    }
+
+    /// Puts a key where it shall be, and says where it was.
+    fn change(&mut self, key: &Hashed<'_>, after: Option<List>) -> Outcome<Option<List>, R> {
+        let (h0, bytes) = (key.h0(), key.key().expect("a key was hashed"));
+        if after.is_some() && self.filter.load() >= MAX_LOAD {
+            self.grow()?;
+        }
+        let (minirun, before) = loop {
+            let minirun = self.read(h0)?;
+            let before = self.members.find(bytes);
+            if before == after {
+                return Ok(before);
+            }
+            match self.apply(h0, bytes, minirun, before, after) {
+                // The map does not know of the change yet, so this is as it was, but larger.
+                Err(Error::Full { .. }) => self.grow()?,
+                result => {
+                    result?;
+                    break (minirun, before);
+                }
+            }
+        };
+        if let Err(error) = self.write(h0, bytes, before, after) {
+            self.members.relist(h0, bytes, before);
+            let undone = self.rewrite(minirun);
+            if undone.is_err() {
+                self.fill(self.filter.geometry())?;
+            }
+            return Err(ListError::Map(error));
+        }
+        for (list, step) in [(before, u64::MAX), (after, 1)] {
+            match list {
+                Some(List::Yes) => self.yes = self.yes.wrapping_add(step),
+                Some(List::No) => self.no = self.no.wrapping_add(step),
+                None => {}
+            }
+        }
+        Ok(before)
+    }
+
+    /// Makes the filter what it must be when the key is where it shall be.
+    fn apply(
+        &mut self,
+        h0: u64,
+        bytes: &[u8],
+        minirun: Minirun,
+        before: Option<List>,
+        after: Option<List>,
+    ) -> Result<(), Error> {
+        self.members.relist(h0, bytes, after);
+        let ((Some(list), None) | (None, Some(list))) = (after, before) else {
+            return self.rewrite(minirun);
+        };
+        if self.members.any(list.other()) {
+            return self.rewrite(minirun);
+        }
+        // Nobody is to be told apart from this key, before or after.
+        match F::value(list) {
+            None => Ok(()),
+            Some(_) if F::TAG_BITS == 0 && after.is_some() => {
+                let inserted = self.filter.core_mut().insert_plain(h0);
+                inserted.unwrap_or_else(|| self.rewrite(minirun))
+            }
+            Some(_) if F::TAG_BITS == 0 && !self.members.any(list) => {
+                let removed = self.filter.core_mut().remove_plain(h0);
+                removed.map_or_else(|| self.rewrite(minirun), |_| Ok(()))
+            }
+            Some(_) => self.rewrite(minirun),
+        }
+    }
+
+    /// Makes the fingerprints of a minirun what its members demand.
+    fn rewrite(&mut self, minirun: Minirun) -> Result<(), Error> {
+        let seed = self.filter.seed();
+        let core = self.filter.core_mut();
+        let prints = self.members.prints::<F, H>(&seed, core.layout.width)?;
+        let contents = core.contents_of(minirun);
+        if contents.prints == prints {
+            return Ok(());
+        }
+        core.replace(minirun, &contents, prints)
+    }
+
+    /// Twice the slots.
+    #[cold]
+    fn grow(&mut self) -> Outcome<(), R> {
+        let old = self.filter.geometry();
+        // Below two blocks the spare slots outnumber the others, and twice may be no more.
+        let slots = old
+            .slots()
+            .checked_mul(128_u64.div_ceil(old.slots()).max(2));
+        let slots = slots.ok_or_else(|| Error::geometry("there are too many slots to double"))?;
+        self.fill(Geometry::new(slots, old.remainder_bits())?)
+    }
+
+    /// Makes a new filter from the map and takes it for the old one.
+    fn fill(&mut self, geometry: Geometry) -> Outcome<(), R> {
+        let mut geometry = geometry;
+        let mut members = Members::default();
+        let seed = self.filter.seed();
+        loop {
+            let core = empty::<F>(geometry, seed)?;
+            let width = core.layout.width;
+            let mut fill = Fill::new(core);
+            let filled = self.scan(geometry, &mut members, |members| {
+                let id = |h0| geometry.id(h0);
+                members.miniruns::<F, H>(&seed, width, id, |id, prints| {
+                    prints.iter().try_for_each(|print| fill.print(id, print))
+                })
+            });
+            match filled {
+                Ok(()) => {
+                    self.filter = AdaptiveFilter::from_core(fill.finish(), seed);
+                    return Ok(());
+                }
+                Err(ListError::Filter(Error::Full { .. })) => {
+                    let slots = geometry.slots() + geometry.slots() / 4 + 64;
+                    geometry = Geometry::new(slots, geometry.remainder_bits())?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Reads the whole map in hash order, whole miniruns of some thousand keys at a time.
+    fn scan(
+        &self,
+        geometry: Geometry,
+        members: &mut Members,
+        mut each: impl FnMut(&mut Members) -> Result<(), Error>,
+    ) -> Outcome<(), R> {
+        let keys = u128::from(self.yes) + u128::from(self.no);
+        let ids = u128::from(geometry.ids());
+        let pieces = (keys / 4096 + 1).min(ids);
+        for piece in 0..pieces {
+            let first = (piece * ids / pieces) as u64;
+            let last = ((piece + 1) * ids / pieces - 1) as u64;
+            let hashes = *geometry.hash_range(first).start()..=*geometry.hash_range(last).end();
+            members.clear();
+            let read = self.map.keys(hashes, |h0, entry| members.read(h0, entry));
+            read.map_err(ListError::Map)?;
+            members.check()?;
+            each(members)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a change to the map.
+    fn write(
+        &mut self,
+        h0: u64,
+        key: &[u8],
+        before: Option<List>,
+        after: Option<List>,
+    ) -> Result<(), R::Error> {
+        if let Some(list) = before {
+            self.map.remove(h0, &entry(list, key))?;
+        }
+        let Some(list) = after else {
+            return Ok(());
+        };
+        let inserted = self.map.insert(h0, &entry(list, key));
+        if let (Err(_), Some(list)) = (&inserted, before) {
+            // The best that can be done with a map that fails.
+            let _ = self.map.insert(h0, &entry(list, key));
+        }
+        inserted.map(|_| ())
+    }
+}
+
+impl<R: ReverseMap, H: StreamHash> YesNo<R, H> {
+    /// The list as it is now, without the map: to be written to a file, and to make
+    /// [deltas](super::delta) of.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if a second table does not fit in memory.
+    pub fn snapshot(&self) -> Result<StaticYesNo<H>, Error> {
+        Ok(StaticYesNo {
+            filter: self.filter.try_clone()?,
+            no: self.no,
+        })
+    }
+}
+
+/// An empty table.
+fn empty<F: Form>(geometry: Geometry, seed: Seed) -> Result<Core, Error> {
+    Core::from_parts(&Parts {
+        geometry,
+        seed,
+        huge_pages: HugePages::default(),
+        value_bits: F::TAG_BITS,
+    })
+}
+
+/// Measures for so many keys. The width of remainders is that of the smallest list, but such
+/// that the rate holds whatever becomes of the NO list.
+fn geometry<F: Form>(yes: u64, no: u64, fpr: f64) -> Result<Geometry, Error> {
+    let least = sizing::remainder_bits(fpr)?;
+    let (bits, used) = match F::value(List::No) {
+        None => {
+            let plan = plan::smallest(yes, no, fpr)?;
+            (plan.remainder_bits.max(least), plan.used.ceil() as u64)
+        }
+        // Keys of different lists that share a home fingerprint take a slot more each.
+        Some(_) => (least, (yes + no) + (yes + no) / 64),
+    };
+    Geometry::new(sizing::slots(used)?, bits)
+}
+
+impl<F: Form, R: ReverseMap, H: StreamHash> YesNoList for DynamicList<F, R, H> {
+    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        self.filter.hash(key)
+    }
+
+    fn answer_hashed(&self, key: &Hashed<'_>) -> Answer {
+        self.answer_hashed(key)
+    }
+
+    fn len_of(&self, list: List) -> u64 {
+        self.len_of(list)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.filter.core().table.bytes()
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        sizing::expected_fpr(&self.filter.geometry(), self.yes)
+    }
+}
+
+impl<F: Form, R: Clone, H: StreamHash> Clone for DynamicList<F, R, H> {
+    fn clone(&self) -> Self {
+        DynamicList {
+            filter: self.filter.clone(),
+            map: self.map.clone(),
+            members: Members::default(),
+            ..*self
+        }
+    }
+}
+
+impl<F: Form, R, H: StreamHash> fmt::Debug for DynamicList<F, R, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynamicList")
+            .field("yes", &self.yes)
+            .field("no", &self.no)
+            .field("tag_bits", &F::TAG_BITS)
+            .field("filter", &self.filter)
+            .finish_non_exhaustive()
+    }
+}
