@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! cargo run --release -p twiceshy-lab -- compare    # ours beside other crates' filters
+//! cargo run --release -p twiceshy-lab -- lists      # YES/NO lists: space, speed, deltas
 //! cargo run --release -p twiceshy-lab -- profile    # one operation, for callgrind
 //! ```
 //!
 //! One subcommand, one module: its `Args` say what it takes, its `run` does it.
 
 mod compare;
+mod lists;
 mod profile;
 
 use clap::{Parser, Subcommand};
@@ -23,12 +25,14 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Compare(compare::Args),
+    Lists(lists::Args),
     Profile(profile::Args),
 }
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
         Command::Compare(args) => compare::run(&args),
+        Command::Lists(args) => lists::run(&args),
         Command::Profile(args) => profile::run(&args),
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 /// The core that this thread is pinned to.
-pub(super) struct Core {
+pub(crate) struct Core {
     since: Instant,
     waited: Option<Duration>,
 }
@@ -12,7 +12,7 @@ pub(super) struct Core {
 impl Core {
     /// Pins this thread to the last core it may use; the first ones serve most
     /// interrupts. Where that is impossible, says so and goes on.
-    pub(super) fn pin() -> Self {
+    pub(crate) fn pin() -> Self {
         let core = core_affinity::get_core_ids().and_then(|cores| cores.last().copied());
         if !core.is_some_and(core_affinity::set_for_current) {
             eprintln!("warning: can't pin to one core on this system; expect more noise");
@@ -25,7 +25,7 @@ impl Core {
 
     /// Warns if other programs had the core for a noticeable share of the time: the
     /// clock ran on meanwhile.
-    pub(super) fn warn_if_shared(&self) {
+    pub(crate) fn warn_if_shared(&self) {
         let Some((before, after)) = self.waited.zip(time_waited()) else {
             return;
         };

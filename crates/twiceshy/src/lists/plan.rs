@@ -40,7 +40,7 @@
 //! let plan = plan::smallest(10_000, 1_000_000, 1.0 / 512.0)?;
 //! assert_eq!(plan.remainder_bits, 9);
 //! assert!((14.0..14.6).contains(&(plan.bits / 10_000.0)));
-//! assert!((11.0..12.0).contains(&(plan::lower_bound(10_000, 1_000_000, 1.0 / 512.0) / 10_000.0)));
+//! assert!((9.0..9.5).contains(&(plan::lower_bound(10_000, 1_000_000, 1.0 / 512.0) / 10_000.0)));
 //! # Ok::<(), twiceshy::Error>(())
 //! ```
 

@@ -39,7 +39,7 @@
 //!
 //! // The keys are not needed any more; the file is.
 //! let file = list.to_bytes();
-//! assert!(file.len() < 2_000);
+//! assert!(file.len() < 2_300);
 //! let list = View::<StaticYesNo>::new(&file)?;
 //! assert!(revoked.iter().all(|key| list.answer(key) == Answer::Yes));
 //! assert!(good.iter().all(|key| list.answer(key) == Answer::No));
@@ -193,33 +193,69 @@ impl<H: StreamHash> Builder<H> {
         for round in 0..20 {
             let geometry = Geometry::new(quotients as u64, bits)?;
             let count = count(&geometry, lists)?;
-            let least = (count.unextended / f64::from(bits).exp2() / self.fpr).ceil();
+            let least = count.least_quotients(bits, self.fpr);
             let next = f64::max(least, fullest(count.used as f64).ceil());
             let next = (next * (1.0 + self.headroom)).ceil();
             // Later rounds only make sure of the rate.
-            let settled = match round {
-                0..6 => (next - quotients).abs() <= 2.0 + quotients / 4096.0,
-                _ => true,
-            };
-            if settled && least <= quotients {
-                let most = size::<Marks>(geometry.slots(), bits).map_or(0, |(blocks, _)| blocks);
-                let blocks = match self.headroom > 0.0 {
-                    true => most,
-                    false => count.end.max(geometry.slots()).div_ceil(64),
-                };
+            let near = (next - quotients).abs() <= 2.0 + quotients / 4096.0;
+            if (near || round >= 6) && least <= quotients {
+                let most = most_blocks(&geometry);
+                if self.headroom > 0.0 {
+                    return Ok((geometry, most));
+                }
+                let blocks = count.blocks(&geometry);
                 if blocks <= most {
-                    return Ok((geometry, blocks));
+                    return self.squeeze(lists, geometry, count);
                 }
                 // More spill than a table has spare slots: only the smallest ones, overfull.
                 quotients += 1.0 + (count.end - geometry.slots()) as f64 / 4.0;
-                continue;
+            } else {
+                quotients = if near { least } else { next };
             }
-            quotients = if settled { least } else { next };
         }
         Err(Error::geometry(
             "no number of slots was found for these lists; take another seed",
         ))
     }
+
+    /// In a small table a block is a share of it that counts: a few less quotients, and so less
+    /// room before the last run, may save one.
+    fn squeeze(
+        &self,
+        lists: &Lists<'_>,
+        geometry: Geometry,
+        count: Count,
+    ) -> Result<(Geometry, u64), Error> {
+        let bits = geometry.remainder_bits();
+        let (mut best, mut now) = ((geometry, count.blocks(&geometry)), (geometry, count));
+        for _ in 0..4 {
+            let (geometry, count) = &now;
+            let full = count.used.div_ceil(64);
+            if count.used > 1 << 16 || best.1 <= full {
+                break;
+            }
+            let fewer = geometry.slots().saturating_sub(1 + count.used.isqrt() / 2);
+            let Ok(geometry) = Geometry::new(fewer, bits) else {
+                break;
+            };
+            let count = self::count(&geometry, lists)?;
+            let blocks = count.blocks(&geometry);
+            if count.least_quotients(bits, self.fpr) > fewer as f64 {
+                break;
+            }
+            if blocks < best.1 && blocks <= most_blocks(&geometry) {
+                best = (geometry, blocks);
+            }
+            now = (geometry, count);
+        }
+        Ok(best)
+    }
+}
+
+/// The blocks of a table with all its spare slots.
+fn most_blocks(geometry: &Geometry) -> u64 {
+    let size = size::<Marks>(geometry.slots(), geometry.remainder_bits());
+    size.map_or(0, |(blocks, _)| blocks)
 }
 
 /// What a walk along the lists has counted.
@@ -230,6 +266,18 @@ struct Count {
     end: u64,
     /// YES keys without extension, and others by what they still match.
     unextended: f64,
+}
+
+impl Count {
+    /// As many quotients as the rate demands.
+    fn least_quotients(&self, remainder_bits: u32, fpr: f64) -> f64 {
+        (self.unextended / f64::from(remainder_bits).exp2() / fpr).ceil()
+    }
+
+    /// Blocks with all runs, and a slot for each quotient.
+    fn blocks(&self, geometry: &Geometry) -> u64 {
+        self.end.max(geometry.slots()).div_ceil(64)
+    }
 }
 
 fn count(geometry: &Geometry, lists: &Lists<'_>) -> Result<Count, Error> {
