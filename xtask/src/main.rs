@@ -3,11 +3,12 @@
 //! `test` runs everything that CI runs, in the same order; CI itself calls nothing
 //! else. `callgrind` counts instructions per filter operation. `portability` and `asan`
 //! run the library's tests on other machines and under a sanitizer; they take long, so CI
-//! leaves them to people.
+//! leaves them to people. `data` fetches real keys for the examples and experiments.
 
 mod asan;
 mod callgrind;
 mod command;
+mod data;
 mod portability;
 mod steps;
 mod suite;
@@ -37,6 +38,8 @@ enum Command {
     Test(test::Args),
     /// Count the instructions of filter operations under valgrind.
     Callgrind(callgrind::Args),
+    /// Fetch real keys for the examples and experiments into `data/`.
+    Data(data::Args),
     /// Run the library's tests on aarch64 and big-endian s390x, emulated.
     Portability(portability::Args),
     /// Run the library's tests under AddressSanitizer, with a nightly compiler.
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Test(args) => test::run(&args),
         Command::Callgrind(args) => callgrind::run(&args),
+        Command::Data(args) => data::run(&args),
         Command::Portability(args) => portability::run(&args),
         Command::Asan(args) => asan::run(&args),
     };

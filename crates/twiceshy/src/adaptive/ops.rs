@@ -65,12 +65,14 @@ impl<M: Bytes> Operation for AnswerBeyond<'_, M> {
         let Core {
             table, geometry, ..
         } = self.core;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = geometry.fingerprint(self.h0);
-        let run = table.odd_run::<I>(quotient);
-        match table.probe_run::<I>(&run, remainder) {
+        let fingerprint = geometry.fingerprint(self.h0);
+        match table.probe_displaced::<I>(fingerprint) {
+            Glance::Clear(found) => return Some(found),
+            Glance::Continued => return None,
+            Glance::Beyond => {}
+        }
+        let run = table.odd_run::<I>(fingerprint.quotient);
+        match table.probe_run::<I>(&run, fingerprint.remainder) {
             Glance::Clear(found) => Some(found),
             Glance::Beyond | Glance::Continued => None,
         }

@@ -75,6 +75,46 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         Glance::Clear(equal != 0)
     }
 
+    /// [`probe`](Self::probe) for a run that is not in its home block, as most are in a table
+    /// without empty slots. The offset says where the runs of the block start; from there on, the
+    /// ends of 64 slots are put together from two blocks, and the rest is as in the home block.
+    #[inline(always)]
+    pub(crate) fn probe_displaced<I: Isa>(&self, fingerprint: Fingerprint) -> Glance {
+        let packed = self.packed();
+        let (block, i) = split(fingerprint.quotient);
+        let header = self.header(block);
+        let from = block * 64 + u64::from(header.offset);
+        let (near, skip) = split(from);
+        if header.offset >= S::MAX_OFFSET || near + 1 >= self.blocks() {
+            return Glance::Beyond;
+        }
+        let (one, two) = (self.header(near), self.header(near + 1));
+        let ends = one.ends >> skip | two.ends << 1 << (63 - skip);
+        let below = header.occupieds << (!i & 63);
+        let occupied = (below as i64 >> 63) as u64;
+        let rank = below.count_ones();
+        let both = I::select_two(ends << 1 | 1, rank.wrapping_sub(1) & 63);
+        let start = from + u64::from(both.trailing_zeros());
+        let start = start.max(fingerprint.quotient);
+        // Very many if the run does not end in these 64 slots.
+        let end = from + 63 - u64::from(both.leading_zeros() & 63);
+        let last = end.wrapping_sub(start + 1) & occupied;
+        let (block, slot) = split(start);
+        if last >= u64::from(packed.per_window().min(64 - slot)) {
+            return Glance::Beyond;
+        }
+        let pattern = packed.repeat_compared(fingerprint.remainder);
+        let window = self.block(block).window(slot);
+        let equal = packed.equal_through(window, pattern, last as u32) & occupied;
+        if S::MARKS && equal != 0 {
+            let header = if block == near { one } else { two };
+            if equal & packed.spread::<I>(header.continued(slot)) != 0 {
+                return Glance::Continued;
+            }
+        }
+        Glance::Clear(equal != 0)
+    }
+
     /// The run of a quotient.
     #[inline(always)]
     pub(crate) fn run<I: Isa>(&self, quotient: u64) -> Run {
