@@ -375,7 +375,8 @@ pub struct Info {
     /// Which hash it was built with.
     pub hash: HashKind,
     /// Slots and remainder bits. Those of a cuckoo filter are all its slots and the bits of a
-    /// fingerprint, those of a Bloom filter its bits, slots of one bit each.
+    /// fingerprint, those of a Bloom filter its bits, slots of one bit each, those of a list
+    /// that has no slots its words.
     pub geometry: Geometry,
     /// Bits of the value beside each remainder.
     pub value_bits: u32,
@@ -406,7 +407,14 @@ impl From<&Header> for Info {
                 _ => header.live.into(),
             },
             fingerprints: header.live,
-            ghosts: header.ghosts,
+            ghosts: match header.kind {
+                // A list of words keeps the length of its NO list there.
+                FilterKind::Cascade
+                | FilterKind::Bloomier
+                | FilterKind::IntegratedXor
+                | FilterKind::Seesaw => 0,
+                _ => header.ghosts,
+            },
             file_bytes: HEADER_BYTES as u64 + header.table_bytes() as u64,
         }
     }
