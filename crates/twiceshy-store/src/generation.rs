@@ -52,7 +52,8 @@ impl Generation {
     ) -> Result<Self, Error> {
         let shard = |index| {
             let place = Place { index, bits };
-            Ok(Shard::new(place, measures, policy, filter(place)?))
+            let filter = filter(place)?;
+            Ok::<_, Error>(Shard::new(place, measures, policy, filter))
         };
         Ok(Generation {
             table,

@@ -6,9 +6,8 @@ use std::time::Instant;
 use anyhow::Result;
 use twiceshy::hash::{Seed, Sip13, StreamHash, Xxh3};
 use twiceshy::lists::{BuildList, Cascade, IntegratedXor, List, StaticYesNo, YesNo, YesNoList};
-use twiceshy::quotient::Geometry;
 use twiceshy::reverse_map::MemoryMap;
-use twiceshy::{AdaptiveFilter, ReverseMap};
+use twiceshy::{AdaptiveFilter, AdaptiveSet, ReverseMap};
 
 use super::{key, keys, peers};
 use crate::compare::pin::Core;
@@ -58,8 +57,8 @@ fn questions(keys: &[u64]) -> Vec<u64> {
         .collect()
 }
 
-/// The list beside adaptive filters of the same YES keys: one with the list's load, where every
-/// mistake on the NO keys was reported, and one as roomy as they come.
+/// The list beside adaptive filters of the same YES keys that were told of every mistake on the NO
+/// keys: one nearly as full as the list, and one as roomy as they come.
 fn queries<H: StreamHash>(
     hash: &str,
     yes: &[u64],
@@ -75,19 +74,19 @@ fn queries<H: StreamHash>(
         .build(yes, no)?;
     let bits = list.geometry().remainder_bits();
     let used = list.stats().used_slots;
-    let adapted = |slots: u64| -> Result<AdaptiveFilter<H>> {
-        let geometry = Geometry::new(slots, bits)?;
-        let mut list = YesNo::<_, H>::with_geometry(MemoryMap::default(), geometry, seed)?;
+    let adapted = |load: f64| -> Result<AdaptiveFilter<H>> {
+        let builder = AdaptiveFilter::builder().hash::<H>().seed(seed);
+        let slots = (used as f64 / load).ceil() as u64;
+        let mut set = AdaptiveSet::from_builder(builder.slots(slots).remainder_bits(bits))?;
         for key in yes {
-            list.add(key, List::Yes)?;
+            set.insert(key)?;
         }
         for key in no {
-            list.add(key, List::No)?;
+            set.report_false_positive(key)?;
         }
-        Ok(list.filter().clone())
+        Ok(set.filter().clone())
     };
-    let roomy = adapted((used as f64 / 0.94) as u64)?;
-    let full = list_as_filter::<H>(yes, &list)?;
+    let (full, roomy) = (adapted(0.995)?, adapted(0.94)?);
     let asked = [
         questions(yes),
         questions(no),
@@ -117,17 +116,6 @@ fn queries<H: StreamHash>(
         );
     }
     Ok(())
-}
-
-/// An adaptive filter of the YES keys that is as full as the list.
-fn list_as_filter<H: StreamHash>(yes: &[u64], list: &StaticYesNo<H>) -> Result<AdaptiveFilter<H>> {
-    let slots = (yes.len() as f64 / list.load()) as u64;
-    Ok(AdaptiveFilter::builder()
-        .hash::<H>()
-        .seed(list.seed())
-        .slots(slots.max(1))
-        .remainder_bits(list.geometry().remainder_bits())
-        .build_from(yes.iter())?)
 }
 
 fn peers(yes: &[u64], no: &[u64], fpr: f64, rounds: u32) -> Result<()> {

@@ -425,3 +425,71 @@ impl Operation for Rewrite<'_> {
         self.table.rewrite::<I>(self.quotient, self.old, self.new)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adaptive::AdaptiveFilter;
+    use crate::hash::{Hashed, Seed};
+    use crate::quotient::Minirun;
+
+    /// The quick look at a displaced run.
+    struct Look<'f> {
+        core: &'f Core,
+        fingerprint: Fingerprint,
+    }
+
+    impl Operation for Look<'_> {
+        type Output = Glance;
+
+        fn run<I: Isa>(self) -> Glance {
+            self.core.table.probe_displaced::<I>(self.fingerprint)
+        }
+    }
+
+    #[test]
+    fn a_quick_look_at_displaced_runs_is_right() {
+        let (mut clear, mut beyond) = (0, 0);
+        for (slots, bits, stride) in [(100, 2, 1), (300, 4, 1), (500, 7, 3), (200, 12, 97)] {
+            for load in [60, 95, 100, 140] {
+                let builder = AdaptiveFilter::builder().slots(slots).remainder_bits(bits);
+                let mut filter = builder.seed(Seed::from_u64(load)).build().unwrap();
+                // The spare slots as well: far more keys than slots displace everything.
+                for key in 0..slots * load / 100 {
+                    if filter.insert(&key).is_err() {
+                        break;
+                    }
+                }
+                // Marked slots here and there.
+                for key in 0..slots / 4 {
+                    let hashed = filter.hash(&key);
+                    let _ = filter
+                        .core_mut()
+                        .adapt_at_once(&filter_query(key, &hashed), &hashed);
+                }
+                let core = filter.core();
+                for id in (0..core.geometry.ids()).step_by(stride) {
+                    let fingerprint = core.geometry.fingerprint_of(id);
+                    let quick = core.table.cpu().run(Look { core, fingerprint });
+                    let prints = core.contents_of(Minirun::from_id(id)).prints;
+                    let bare = prints.iter().any(|print| print.extension.is_empty());
+                    let right = match quick {
+                        Glance::Clear(found) => found == bare && (found || prints.is_empty()),
+                        // To be looked at more closely, needed or not.
+                        Glance::Continued | Glance::Beyond => true,
+                    };
+                    assert!(right, "{slots} {bits} {load} {id}: {quick:?} {prints:?}");
+                    clear += u64::from(quick != Glance::Beyond);
+                    beyond += u64::from(quick == Glance::Beyond);
+                }
+            }
+        }
+        assert!(beyond > 0 && clear > 5 * beyond, "{clear} {beyond}");
+    }
+
+    /// A query that shares the minirun of a key and nothing else.
+    fn filter_query(key: u64, hashed: &Hashed<'_>) -> Hashed<'static> {
+        let words = vec![hashed.h0(), !hashed.word(1), key];
+        Hashed::from_words(&words).into_owned()
+    }
+}

@@ -19,7 +19,7 @@
 //!
 //! All numbers are little-endian. *Kind* is a [`FilterKind`], *hash* a [`HashKind`]. *Used* are the slots that hold something, *live* the
 //! fingerprints that are no ghosts, *total* the sum of all counts (zero but in a counting
-//! filter). The checksum is the XXH3-64 of the table, seeded with the XXH3-64 of the 120 bytes
+//! filter, and in [lists](crate::lists), whose NO keys and blocks it counts). The checksum is the XXH3-64 of the table, seeded with the XXH3-64 of the 120 bytes
 //! before the checksum. The table is described in [`quotient`](crate::quotient) and, byte by
 //! byte, in `docs/design.md`.
 //!
