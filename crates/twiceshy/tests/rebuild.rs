@@ -108,8 +108,10 @@ impl World {
         let miniruns = keys.chunk_by(|a, b| geometry.id(a.h0()) == geometry.id(b.h0()));
         for keys in miniruns.rev() {
             let minirun = Minirun::from_id(geometry.id(keys[0].h0()));
-            self.filter.hand_over(minirun, keys, &mut into).unwrap();
-            let again = self.filter.hand_over(minirun, keys, &mut into).unwrap_err();
+            let result = self.filter.hand_over(minirun, keys, &mut into);
+            result.expect("there is room");
+            let again = self.filter.hand_over(minirun, keys, &mut into);
+            let again = again.expect_err("it has happened");
             assert!(again.to_string().contains("before"), "{again}");
         }
         assert_eq!(into.check_invariants(), Ok(()));
