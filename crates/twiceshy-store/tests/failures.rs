@@ -9,14 +9,13 @@
 
 mod support;
 
-use std::collections::BTreeSet;
 use std::ops::{Bound::Unbounded, ControlFlow};
 use std::sync::Arc;
 
-use support::{Model, Operation, check, key, share, stranger};
+use support::{Model, Operation, check, key, share};
 use twiceshy::hash::Seed;
 use twiceshy::testing::Source;
-use twiceshy_store::engine::testing::{Counting, Cut, FailedWrite, Failing};
+use twiceshy_store::engine::testing::{Cut, FailedWrite, Failing};
 use twiceshy_store::engine::{InMemory, Snapshot, Table};
 use twiceshy_store::files::LossyFiles;
 use twiceshy_store::{Engine, Error, Layout, Merged, Split, Store, StoreBuilder, WhenFull};
@@ -330,56 +329,4 @@ fn files_may_fail_anywhere() {
     println!("{seen:?}");
     assert_eq!(seen.errors, 0);
     assert!(seen.files_errors > seen.runs, "{seen:?}");
-}
-
-/// A lesson whose line in the journal fails half-way is lost in a crash; those before and after
-/// it are not.
-#[test]
-fn a_torn_journal_costs_one_lesson() {
-    let ask = |fails: Option<u64>| {
-        let cut = Cut::new();
-        let engine = Arc::new(Counting::new(InMemory::new()));
-        let files = LossyFiles::new(cut.clone());
-        let open = || {
-            let seed = Seed::from_bytes([2; 16]);
-            let builder = StoreBuilder::new().capacity(100).shards(1).fpr(0.25);
-            let builder = builder.seed(seed);
-            builder.open(Arc::clone(&engine), files.clone()).unwrap()
-        };
-        let store = open();
-        for number in 0..90 {
-            store.insert_new(key(number), "").unwrap();
-        }
-        match fails {
-            Some(k) => cut.at(k),
-            None => cut.never(),
-        }
-        let mut learnt = BTreeSet::new();
-        for number in 0..100 {
-            let before = store.stats().adaptations;
-            store.contains(stranger(number)).unwrap();
-            if store.stats().adaptations > before {
-                learnt.insert(number);
-            }
-        }
-        let appended = cut.operations();
-        cut.never();
-        drop(store);
-        let store = open();
-        let before = store.engine().counts().reads();
-        for &number in &learnt {
-            store.contains(stranger(number)).unwrap();
-        }
-        (appended, store.engine().counts().reads() - before)
-    };
-    let (appended, repeated) = ask(None);
-    assert!(appended > 5, "{appended}");
-    assert_eq!(repeated, 0);
-    for k in 0..appended {
-        let (_, repeated) = ask(Some(k));
-        assert!(
-            repeated <= 1,
-            "{repeated} mistakes again after line {k} failed"
-        );
-    }
 }

@@ -44,7 +44,7 @@ const KILLS_A_DIRECTORY: u64 = 8;
 const OPERATIONS: usize = 10_000;
 
 /// Operations that it does at least, unless it dies early on: anything below this.
-const ENOUGH: u64 = 400;
+const ENOUGH: u64 = 1_000;
 
 /// Tells a child what to do: engine, layout, directory, seed of the directory, number of the
 /// child.
@@ -53,9 +53,9 @@ const CHILD: &str = "TWICESHY_KILLS_CHILD";
 /// One of what the children do.
 fn draw(source: &mut Source<'_>, seed: u64, number: usize) -> Operation {
     // Long stretches without a write, too: what is learnt in them must stay for sure.
-    let writes = number % 100 < 50;
-    match source.below(100).unwrap() {
-        0..=89 if writes => {
+    let writes = number % 300 < 50;
+    match source.below(500).unwrap() {
+        0..=449 if writes => {
             let fresh = format!("new{seed}-{number}");
             match Operation::draw_write(source, 1_500, 700, &fresh) {
                 // Buffered commits of redb die with the process.
@@ -63,9 +63,10 @@ fn draw(source: &mut Source<'_>, seed: u64, number: usize) -> Operation {
                 operation => operation,
             }
         }
-        97 | 98 => Operation::Checkpoint,
-        99 if writes => Operation::Rotate,
-        _ => Operation::Ask(source.below(3_000).unwrap()),
+        450..=452 if writes => Operation::Rotate,
+        490..=499 if writes => Operation::Checkpoint,
+        499 => Operation::Checkpoint,
+        _ => Operation::Ask(source.below(20_000).unwrap()),
     }
 }
 

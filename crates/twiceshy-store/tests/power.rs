@@ -108,13 +108,20 @@ impl Disks {
 struct Progress {
     safe: usize,
     begun: usize,
-    /// The last that was done saved the filter, and nothing was begun since.
+    /// The last step saved the filter.
     saved: bool,
 }
 
-fn play<L: Layout>(disks: &Disks, script: &Script, progress: &mut Progress) -> Result<(), Error> {
+/// Plays the first steps of a script; then the power fails, if it has not yet.
+fn play<L: Layout>(
+    disks: &Disks,
+    script: &Script,
+    steps: usize,
+    off: impl FnOnce(),
+    progress: &mut Progress,
+) -> Result<(), Error> {
     let (mut store, _) = disks.open::<L>()?;
-    for (number, step) in script.steps.iter().enumerate() {
+    for (number, step) in script.steps[..steps].iter().enumerate() {
         *progress = Progress {
             begun: number + 1,
             saved: false,
@@ -149,6 +156,7 @@ fn play<L: Layout>(disks: &Disks, script: &Script, progress: &mut Progress) -> R
         }
         progress.saved = is_save;
     }
+    off();
     Ok(())
 }
 
@@ -221,22 +229,33 @@ fn cut_everywhere<L: Layout>(seed: u64, steps: usize, off: Off, stride: u64) -> 
     };
     let disks = Disks::new(data, files);
     cut.never();
-    play::<L>(&disks, &script, &mut Progress::default()).unwrap();
+    let steps = script.steps.len();
+    play::<L>(&disks, &script, steps, || (), &mut Progress::default()).unwrap();
     // The end of the database writes, too.
     let operations = cut.operations();
+    // In the middle of everything; seeds and epochs are random, so that a script can be a few
+    // operations longer or shorter. Then between the steps, where it is known what was saved.
+    let cuts = (0..operations + 2).step_by((stride * share()) as usize);
+    let in_the_middle = cuts.map(|k| (k, steps));
+    let in_between = (0..=steps).map(|steps| (u64::MAX, steps));
     let mut seen = Seen::default();
-    // Seeds and epochs are random; a script can be a few operations longer or shorter.
-    for k in (0..operations + 2).step_by((stride * share()) as usize) {
+    for (k, steps) in in_the_middle.chain(in_between) {
         cut.never();
         let disks = Disks::new(data, files);
         cut.from(k);
         let mut progress = Progress::default();
-        let result = play::<L>(&disks, &script, &mut progress);
+        let off_now = || match k {
+            u64::MAX => cut.from(0),
+            _ => {}
+        };
+        let result = play::<L>(&disks, &script, steps, off_now, &mut progress);
         assert!(result.is_ok() || cut.has_failed(), "cut {k}: {result:?}");
         cut.never();
         seen.cuts += 1;
         let (none, all) = (Survivors::None, Survivors::All);
-        let some = |n| Survivors::Some { seed: k * 8 + n };
+        let some = |n| Survivors::Some {
+            seed: (k ^ steps as u64).wrapping_mul(8) + n,
+        };
         for (data, files) in [
             (none, none),
             (none, all),
@@ -244,7 +263,9 @@ fn cut_everywhere<L: Layout>(seed: u64, steps: usize, off: Off, stride: u64) -> 
             (some(0), some(1)),
             (some(2), some(3)),
         ] {
-            let what = format!("seed {seed}, {off:?} off at {k}, {data:?} and {files:?} left");
+            let what = format!(
+                "seed {seed}, {off:?} off at {k} of {steps} steps, {data:?} and {files:?} left"
+            );
             // What has not lost its power has lost nothing, but with the process.
             let left = match off {
                 Off::Both => disks.restart(data, files),
