@@ -11,14 +11,17 @@ mod support;
 
 use std::ops::{Bound::Unbounded, ControlFlow};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use support::{Model, Operation, check, key, share};
 use twiceshy::hash::Seed;
 use twiceshy::testing::Source;
 use twiceshy_store::engine::testing::{Cut, FailedWrite, Failing};
-use twiceshy_store::engine::{InMemory, Snapshot, Table};
+use twiceshy_store::engine::{Changes, EngineError, InMemory, InMemorySnapshot, Snapshot, Table};
 use twiceshy_store::files::LossyFiles;
-use twiceshy_store::{Engine, Error, Layout, Merged, Split, Store, StoreBuilder, WhenFull};
+use twiceshy_store::{
+    Durability, Engine, Error, Layout, Merged, Split, Store, StoreBuilder, WhenFull,
+};
 
 /// What the engine holds, without the store's help.
 trait Truth: Layout {
@@ -329,4 +332,73 @@ fn files_may_fail_anywhere() {
     println!("{seen:?}");
     assert_eq!(seen.errors, 0);
     assert!(seen.files_errors > seen.runs, "{seen:?}");
+}
+
+/// Tables on a disk that can be full: they are read as ever.
+#[derive(Default)]
+struct Full {
+    engine: InMemory,
+    is_full: AtomicBool,
+}
+
+impl Engine for Full {
+    type Snapshot<'e> = InMemorySnapshot;
+
+    fn snapshot(&self) -> Result<InMemorySnapshot, EngineError> {
+        self.engine.snapshot()
+    }
+
+    fn write(&self, changes: &Changes, durability: Durability) -> Result<(), EngineError> {
+        match self.is_full.load(Ordering::Relaxed) {
+            true => Err(EngineError::new("full", "committing", "no space left")),
+            false => self.engine.write(changes, durability),
+        }
+    }
+
+    fn sync(&self) -> Result<(), EngineError> {
+        self.engine.sync()
+    }
+
+    fn max_key_len(&self) -> usize {
+        self.engine.max_key_len()
+    }
+
+    fn name(&self) -> &'static str {
+        "full"
+    }
+}
+
+/// Those who try again and again on a full disk don't fill the memory as well.
+#[test]
+fn a_full_disk_does_not_make_the_filter_grow() {
+    let engine = Arc::new(Full::default());
+    let builder = StoreBuilder::new().capacity(1_000).shards(1);
+    let store = builder
+        .layout::<Merged>()
+        .open(Arc::clone(&engine), LossyFiles::new(Cut::new()));
+    let store = store.unwrap();
+    let mut model = Model::new();
+    for number in 0..900 {
+        store.put(key(number), "value").unwrap();
+        model.insert(key(number), b"value".to_vec());
+    }
+    store.rotate().unwrap(); // a part of it
+    assert!(store.is_rotating());
+    let before = store.stats().filter_bytes;
+    engine.is_full.store(true, Ordering::Relaxed);
+    for number in 0..20_000 {
+        let (key, is_delete) = (key(number % 2_000), number % 5 == 0);
+        let result = match is_delete {
+            true => store.delete(&key).map(drop),
+            false => store.put(&key, "other"),
+        };
+        // Nothing to delete is nothing to commit.
+        assert!(result.is_err() || is_delete && !model.contains_key(&key));
+    }
+    assert_eq!(store.stats().filter_bytes, before);
+    engine.is_full.store(false, Ordering::Relaxed);
+    check(&store, &model, "full");
+    store.put(key(1), "value").unwrap();
+    store.finish_rotation().unwrap();
+    check(&store, &model, "no longer full");
 }

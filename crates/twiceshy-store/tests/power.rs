@@ -244,9 +244,10 @@ fn cut_everywhere<L: Layout>(seed: u64, steps: usize, off: Off, stride: u64) -> 
         let disks = Disks::new(data, files);
         cut.from(k);
         let mut progress = Progress::default();
-        let off_now = || match k {
-            u64::MAX => cut.from(0),
-            _ => {}
+        let off_now = || {
+            if k == u64::MAX {
+                cut.from(0);
+            }
         };
         let result = play::<L>(&disks, &script, steps, off_now, &mut progress);
         assert!(result.is_ok() || cut.has_failed(), "cut {k}: {result:?}");

@@ -174,7 +174,10 @@ impl<E: Engine, L: Layout> Store<E, L> {
     /// What nobody in particular has to do: a step of a rotation, an image of the filter. The
     /// caller has no turn.
     pub(super) fn maintain(&self) {
-        if let Err(error) = self.rotate_a_little() {
+        if !self.rotation.is_stuck()
+            && let Err(error) = self.rotate_a_little()
+        {
+            self.rotation.set_stuck(true);
             tracing::warn!(%error, "the change of seed has to wait");
         }
         if self.wants_image.load(Relaxed)

@@ -48,6 +48,9 @@ pub(super) struct Rotator {
     wanted: AtomicBool,
     running: AtomicBool,
     in_doubt: AtomicBool,
+    /// A step has failed, and nothing was committed since. Each one that fails leaves surplus
+    /// fingerprints behind; on a full disk they would be more and more.
+    stuck: AtomicBool,
     state: Mutex<Option<State>>,
     busy: Busy,
 }
@@ -86,6 +89,14 @@ impl Rotator {
 
     fn is_running(&self) -> bool {
         self.running.load(Ordering::Acquire)
+    }
+
+    pub(super) fn is_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_stuck(&self, stuck: bool) {
+        self.stuck.store(stuck, Ordering::Relaxed);
     }
 
     /// Is it unknown where some records are? What the one with the turn of a shard hears is true

@@ -302,6 +302,9 @@ impl<E: Engine, L: Layout> Store<E, L> {
             meta::clear_checkpoint(&mut changes);
         }
         self.engine.write(&changes, durability)?;
+        if self.rotation.is_stuck() {
+            self.rotation.set_stuck(false);
+        }
         if was_clean {
             // Only now: until somebody has said it, everybody must.
             self.clean.store(false, Ordering::Release);
