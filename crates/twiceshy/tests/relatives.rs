@@ -13,6 +13,7 @@ use twiceshy::cuckoo::{
 };
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::testing::adaptive::universe::Chosen;
+use twiceshy::testing::files::{Verdict, judge, repair};
 use twiceshy::testing::relatives::CuckooInLockStep;
 use twiceshy::testing::{Kind, Report, Shape, Source, Subject, run, run_shaped};
 use twiceshy::{Error, Filter, HugePages, Insert, Removed, View};
@@ -408,4 +409,57 @@ fn retouching_fixes_mistakes_at_an_exact_price() {
         RetouchedBloomFilter::from_bytes(&filter.to_bytes()).unwrap();
     assert_eq!(loaded.cleared(), filter.cleared());
     assert_eq!(loaded.to_bytes(), filter.to_bytes());
+}
+
+/// Damaged files with a right checksum are refused or are filters; no loader or view panics.
+#[test]
+fn damaged_files_are_refused_or_filters() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
+    let names = [
+        "cuckoo",
+        "cuckoo-semi-sorted",
+        "cuckoo-wide",
+        "vacuum",
+        "cuckoo-cyclic",
+        "cuckoo-swapping",
+        "cuckoo-cuckooing",
+        "bloom",
+        "blocked-bloom",
+        "weighted-bloom",
+        "retouched-bloom",
+    ];
+    let mut source = Source::from_seed(1);
+    let mut verdicts = [0_u32; 3];
+    for name in names {
+        let bytes = std::fs::read(format!("{folder}/v1-{name}.bin")).unwrap();
+        assert_eq!(judge(&bytes), Verdict::Accepted, "{name}");
+        for length in 0..bytes.len() {
+            assert_ne!(
+                judge(&bytes[..length]),
+                Verdict::Accepted,
+                "{name} {length}"
+            );
+        }
+        for _ in 0..600 / share::divisor() {
+            let mut bytes = bytes.clone();
+            for _ in 0..=source.below(3).unwrap() {
+                // Half of the damage is in the header.
+                let end = if source.one_in(2).unwrap() {
+                    128
+                } else {
+                    bytes.len() as u64
+                };
+                bytes[source.below(end).unwrap() as usize] ^= 1 << source.below(8).unwrap();
+            }
+            repair(&mut bytes);
+            verdicts[judge(&bytes) as usize] += 1;
+        }
+    }
+    println!("no file, refused, accepted: {verdicts:?}");
+    assert!(
+        verdicts
+            .iter()
+            .all(|&count| count > 100 / share::divisor() as u32),
+        "{verdicts:?}"
+    );
 }

@@ -12,7 +12,7 @@
 //! | type | bits a key at 2⁻⁹ | cache lines | what is special |
 //! | --- | --- | --- | --- |
 //! | [`BloomFilter`] | 13.0 | up to `k` | smallest of the four |
-//! | [`BlockedBloomFilter`] | 14.7 | 1 | fastest; more bits for the same rate |
+//! | [`BlockedBloomFilter`] | 13.9 | 1 | fastest; more bits for the same rate |
 //! | [`WeightedBloomFilter`] | 13.0 | up to `k` | fewer mistakes on keys that are asked for often |
 //! | [`RetouchedBloomFilter`] | 13.0 | up to `k` | fixes mistakes at the price of members |
 //!

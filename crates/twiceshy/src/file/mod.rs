@@ -19,7 +19,10 @@
 //!
 //! All numbers are little-endian. *Kind* is a [`FilterKind`], *hash* a [`HashKind`]. *Used* are the slots that hold something, *live* the
 //! fingerprints that are no ghosts, *total* the sum of all counts (zero but in a counting
-//! filter, and in [lists](crate::lists), whose NO keys and blocks it counts). The checksum is the XXH3-64 of the table, seeded with the XXH3-64 of the 120 bytes
+//! filter, and in [lists](crate::lists), whose NO keys and blocks it counts). Bytes 88 to 119 are
+//! zero but in the cuckoo and Bloom families, which have measures of their own; there slots are
+//! all slots, or the bits of a Bloom filter. The checksum is the XXH3-64 of the table, seeded with
+//! the XXH3-64 of the 120 bytes
 //! before the checksum. The table is described in [`quotient`](crate::quotient) and, byte by
 //! byte, in `docs/design.md`.
 //!
@@ -105,8 +108,10 @@ pub fn peek(bytes: &[u8]) -> Result<Info, Error> {
     Header::decode(bytes).map(|header| Info::from(&header))
 }
 
-/// A filter that has a file format: [`QuotientFilter`](crate::QuotientFilter),
-/// [`CountingFilter`](crate::CountingFilter) and [`AdaptiveFilter`](crate::AdaptiveFilter).
+/// A filter that has a file format and can be asked in it:
+/// [`QuotientFilter`](crate::QuotientFilter), [`CountingFilter`](crate::CountingFilter),
+/// [`AdaptiveFilter`](crate::AdaptiveFilter), and those of [`cuckoo`](crate::cuckoo) and
+/// [`bloom`](crate::bloom).
 pub trait Stored: sealed::Stored {
     /// The same filter over borrowed bytes.
     type View<'b>: sealed::FileFilter<&'b [u8]> + Filter + fmt::Debug;
