@@ -231,6 +231,29 @@ fn impossible_rates_say_why() {
     assert!(Bloomier::build(&none, &none, 1e-12).is_err());
 }
 
+#[test]
+fn resizing_keeps_lists_and_remainders() {
+    let mut list = YesNo::new(10, 10, 1.0 / 512.0).unwrap();
+    for key in 0..3_000_u64 {
+        let which = if key % 3 == 0 { List::Yes } else { List::No };
+        list.add(&key, which).unwrap();
+    }
+    let bits = list.filter().geometry().remainder_bits();
+    for (yes, no) in [(50_000, 0), (0, 0)] {
+        list.resize(yes, no).unwrap();
+        list.check_invariants().unwrap();
+        assert_eq!(list.filter().geometry().remainder_bits(), bits);
+        assert!((0..3_000_u64).all(|key| list.answer(&key).is_yes() == (key % 3 == 0)));
+    }
+    assert!(list.filter().load() > 0.8);
+    // Another list over the same map is the same filter.
+    let (seed, geometry) = (list.filter().seed(), list.filter().geometry());
+    let bytes = list.filter().to_bytes();
+    let again: YesNo = YesNo::with_geometry(list.into_map(), geometry, seed).unwrap();
+    assert!(again.filter().to_bytes() == bytes);
+    assert_eq!(again.len_of(List::Yes), 1_000);
+}
+
 /// One-off lists are full, and as large as the plan says.
 #[test]
 fn static_lists_are_full() {

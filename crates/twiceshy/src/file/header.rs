@@ -87,19 +87,8 @@ impl FilterKind {
             _ => None,
         }
     }
-}
 
-impl FilterKind {
-    /// Does it have anything to say in the bytes that each kind has for itself?
-    const fn has_extra(self) -> bool {
-        let cuckoo = matches!(
-            self,
-            FilterKind::Cuckoo | FilterKind::Vacuum | FilterKind::AdaptiveCuckoo
-        );
-        cuckoo || self.is_bloom()
-    }
-
-    /// Is its table a list of words that only the list and its loader understand?
+    /// Is what stands behind the header words and no slots?
     const fn is_words(self) -> bool {
         matches!(
             self,
@@ -108,6 +97,15 @@ impl FilterKind {
                 | FilterKind::IntegratedXor
                 | FilterKind::Seesaw
         )
+    }
+
+    /// Does it have anything to say in the bytes that each kind has for itself?
+    const fn has_extra(self) -> bool {
+        let cuckoo = matches!(
+            self,
+            FilterKind::Cuckoo | FilterKind::Vacuum | FilterKind::AdaptiveCuckoo
+        );
+        cuckoo || self.is_bloom()
     }
 
     /// Are its slots bits, which any number of items share?
@@ -189,11 +187,9 @@ impl Header {
                 let blocks = (self.total >> 64) as u64;
                 quotient::size_of_blocks::<Marks>(quotients, width, blocks)
             }
-            // Words, not slots: what they mean is between the list and its loader.
-            FilterKind::Cascade
-            | FilterKind::Bloomier
-            | FilterKind::IntegratedXor
-            | FilterKind::Seesaw => Some((0, quotients.checked_mul(8)?)),
+            // What the words mean is between the list and its loader.
+            list if list.is_words() => Some((0, quotients.checked_mul(8)?)),
+            _ => None,
         }?;
         Some((blocks.checked_mul(64)?, usize::try_from(bytes).ok()?))
     }
@@ -289,7 +285,6 @@ impl Header {
     /// Could there be a filter like this?
     fn check(&self, table_bytes: u64) -> Result<(), Error> {
         let most_bits = match self.kind {
-            FilterKind::Plain | FilterKind::Counting => 0,
             FilterKind::Adaptive => 16.min(Packed::MAX_BITS - self.geometry.remainder_bits()),
             FilterKind::AdaptiveCuckoo => cuckoo::adaptive::MAX_SELECTOR_BITS,
             _ => 0,
@@ -407,13 +402,10 @@ impl From<&Header> for Info {
                 _ => header.live.into(),
             },
             fingerprints: header.live,
-            ghosts: match header.kind {
-                // A list of words keeps the length of its NO list there.
-                FilterKind::Cascade
-                | FilterKind::Bloomier
-                | FilterKind::IntegratedXor
-                | FilterKind::Seesaw => 0,
-                _ => header.ghosts,
+            // A list of words keeps the length of its NO list there.
+            ghosts: match header.kind.is_words() {
+                true => 0,
+                false => header.ghosts,
             },
             file_bytes: HEADER_BYTES as u64 + header.table_bytes() as u64,
         }

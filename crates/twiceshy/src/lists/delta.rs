@@ -2,7 +2,7 @@
 //!
 //! # The idea
 //!
-//! Two versions of a [`StaticYesNo`](super::StaticYesNo) with one seed and one geometry are two
+//! Two versions of a [`StaticYesNo`] with one seed and one geometry are two
 //! sorted sequences of fingerprints, and their files are functions of these. So a delta is what
 //! must be dropped from the one sequence and added to it to make the other. Both come in hash
 //! order, hashes are random, and the gaps between random numbers are coded in as many bits as
@@ -156,7 +156,7 @@ fn prints<'c>(core: &'c Core<&[u8]>) -> impl Iterator<Item = (u64, Print)> + 'c 
 }
 
 /// The delta that turns the file `old` into the file `new`, both of a
-/// [`StaticYesNo`](super::StaticYesNo).
+/// [`StaticYesNo`].
 ///
 /// # Errors
 /// [`Error::Format`] or [`Error::Corrupt`] if one of them is no sound file of a list.

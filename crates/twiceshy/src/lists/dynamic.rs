@@ -59,11 +59,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::minirun::{Members, entry, parse};
+use super::minirun::{Members, parse};
 use super::{Answer, List, ListError, Listed, StaticYesNo, YesNoList, plan};
 use crate::adaptive::AdaptiveFilter;
 use crate::adaptive::core::Core;
-use crate::adaptive::fill::Fill;
 use crate::builder::Parts;
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
@@ -116,12 +115,12 @@ pub type YesNo<R = MemoryMap, H = Sip13> = DynamicList<Untagged, R, H>;
 /// What [`YesNo`] and [`TaggedYesNo`](super::TaggedYesNo) have in common: all but what the
 /// filter stores.
 pub struct DynamicList<F: Form, R = MemoryMap, H: StreamHash = Sip13> {
-    filter: AdaptiveFilter<H>,
-    map: R,
-    yes: u64,
-    no: u64,
+    pub(super) filter: AdaptiveFilter<H>,
+    pub(super) map: R,
+    pub(super) yes: u64,
+    pub(super) no: u64,
     /// The minirun that a change is about; kept for its memory.
-    members: Members,
+    pub(super) members: Members,
     form: PhantomData<F>,
 }
 
@@ -137,7 +136,7 @@ pub enum Change {
 }
 
 /// What a list over an `R` says and may fail with.
-type Outcome<T, R> = Result<T, ListError<<R as ReverseMap>::Error>>;
+pub(super) type Outcome<T, R> = Result<T, ListError<<R as ReverseMap>::Error>>;
 
 impl<F: Form> DynamicList<F> {
     /// An empty list in memory that plans for so many keys (it grows beyond), with at most the
@@ -298,7 +297,9 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
     /// # Errors
     /// [`Error::Geometry`] if there is no memory for it; the map's. Nothing has changed then.
     pub fn resize(&mut self, yes: u64, no: u64) -> Outcome<(), R> {
-        let fpr = MAX_LOAD / f64::from(self.filter.geometry().remainder_bits()).exp2();
+        let bits = f64::from(self.filter.geometry().remainder_bits());
+        // A hair more than the rate of these bits, lest rounding asks for one more.
+        let fpr = MAX_LOAD / bits.exp2() * (1.0 + 1e-9);
         let geometry = geometry::<F>(self.yes.max(yes), self.no.max(no), fpr)?;
         self.fill(geometry)
     }
@@ -338,186 +339,6 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
             None => Ok(()),
         }
     }
-
-    /// Reads the minirun of a hash.
-    fn read(&mut self, h0: u64) -> Outcome<Minirun, R> {
-        let geometry = self.filter.geometry();
-        let id = geometry.id(h0);
-        let members = &mut self.members;
-        members.clear();
-        let each = |h0, entry: &[u8]| members.read(h0, entry);
-        (self.map.keys(geometry.hash_range(id), each)).map_err(ListError::Map)?;
-        members.check()?;
-        Ok(Minirun::from_id(id))
-    }
-
-    /// Puts a key where it shall be, and says where it was.
-    fn change(&mut self, key: &Hashed<'_>, after: Option<List>) -> Outcome<Option<List>, R> {
-        let (h0, bytes) = (key.h0(), key.key().expect("a key was hashed"));
-        if after.is_some() && self.filter.load() >= MAX_LOAD {
-            self.grow()?;
-        }
-        let (minirun, before) = loop {
-            let minirun = self.read(h0)?;
-            let before = self.members.find(bytes);
-            if before == after {
-                return Ok(before);
-            }
-            match self.apply(h0, bytes, minirun, before, after) {
-                // The map does not know of the change yet, so this is as it was, but larger.
-                Err(Error::Full { .. }) => self.grow()?,
-                result => {
-                    result?;
-                    break (minirun, before);
-                }
-            }
-        };
-        if let Err(error) = self.write(h0, bytes, before, after) {
-            self.members.relist(h0, bytes, before);
-            let undone = self.rewrite(minirun);
-            if undone.is_err() {
-                self.fill(self.filter.geometry())?;
-            }
-            return Err(ListError::Map(error));
-        }
-        for (list, step) in [(before, u64::MAX), (after, 1)] {
-            match list {
-                Some(List::Yes) => self.yes = self.yes.wrapping_add(step),
-                Some(List::No) => self.no = self.no.wrapping_add(step),
-                None => {}
-            }
-        }
-        Ok(before)
-    }
-
-    /// Makes the filter what it must be when the key is where it shall be.
-    fn apply(
-        &mut self,
-        h0: u64,
-        bytes: &[u8],
-        minirun: Minirun,
-        before: Option<List>,
-        after: Option<List>,
-    ) -> Result<(), Error> {
-        self.members.relist(h0, bytes, after);
-        let ((Some(list), None) | (None, Some(list))) = (after, before) else {
-            return self.rewrite(minirun);
-        };
-        if self.members.any(list.other()) {
-            return self.rewrite(minirun);
-        }
-        // Nobody is to be told apart from this key, before or after.
-        match F::value(list) {
-            None => Ok(()),
-            Some(_) if F::TAG_BITS == 0 && after.is_some() => {
-                let inserted = self.filter.core_mut().insert_plain(h0);
-                inserted.unwrap_or_else(|| self.rewrite(minirun))
-            }
-            Some(_) if F::TAG_BITS == 0 && !self.members.any(list) => {
-                let removed = self.filter.core_mut().remove_plain(h0);
-                removed.map_or_else(|| self.rewrite(minirun), |_| Ok(()))
-            }
-            Some(_) => self.rewrite(minirun),
-        }
-    }
-
-    /// Makes the fingerprints of a minirun what its members demand.
-    fn rewrite(&mut self, minirun: Minirun) -> Result<(), Error> {
-        let seed = self.filter.seed();
-        let core = self.filter.core_mut();
-        let prints = self.members.prints::<F, H>(&seed, core.layout.width)?;
-        let contents = core.contents_of(minirun);
-        if contents.prints == prints {
-            return Ok(());
-        }
-        core.replace(minirun, &contents, prints)
-    }
-
-    /// Twice the slots.
-    #[cold]
-    fn grow(&mut self) -> Outcome<(), R> {
-        let old = self.filter.geometry();
-        // Below two blocks the spare slots outnumber the others, and twice may be no more.
-        let slots = old
-            .slots()
-            .checked_mul(128_u64.div_ceil(old.slots()).max(2));
-        let slots = slots.ok_or_else(|| Error::geometry("there are too many slots to double"))?;
-        self.fill(Geometry::new(slots, old.remainder_bits())?)
-    }
-
-    /// Makes a new filter from the map and takes it for the old one.
-    fn fill(&mut self, geometry: Geometry) -> Outcome<(), R> {
-        let mut geometry = geometry;
-        let mut members = Members::default();
-        let seed = self.filter.seed();
-        loop {
-            let core = empty::<F>(geometry, seed)?;
-            let width = core.layout.width;
-            let mut fill = Fill::new(core);
-            let filled = self.scan(geometry, &mut members, |members| {
-                let id = |h0| geometry.id(h0);
-                members.miniruns::<F, H>(&seed, width, id, |id, prints| {
-                    prints.iter().try_for_each(|print| fill.print(id, print))
-                })
-            });
-            match filled {
-                Ok(()) => {
-                    self.filter = AdaptiveFilter::from_core(fill.finish(), seed);
-                    return Ok(());
-                }
-                Err(ListError::Filter(Error::Full { .. })) => {
-                    let slots = geometry.slots() + geometry.slots() / 4 + 64;
-                    geometry = Geometry::new(slots, geometry.remainder_bits())?;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// Reads the whole map in hash order, whole miniruns of some thousand keys at a time.
-    fn scan(
-        &self,
-        geometry: Geometry,
-        members: &mut Members,
-        mut each: impl FnMut(&mut Members) -> Result<(), Error>,
-    ) -> Outcome<(), R> {
-        let keys = u128::from(self.yes) + u128::from(self.no);
-        let ids = u128::from(geometry.ids());
-        let pieces = (keys / 4096 + 1).min(ids);
-        for piece in 0..pieces {
-            let first = (piece * ids / pieces) as u64;
-            let last = ((piece + 1) * ids / pieces - 1) as u64;
-            let hashes = *geometry.hash_range(first).start()..=*geometry.hash_range(last).end();
-            members.clear();
-            let read = self.map.keys(hashes, |h0, entry| members.read(h0, entry));
-            read.map_err(ListError::Map)?;
-            members.check()?;
-            each(members)?;
-        }
-        Ok(())
-    }
-
-    /// Writes a change to the map.
-    fn write(
-        &mut self,
-        h0: u64,
-        key: &[u8],
-        before: Option<List>,
-        after: Option<List>,
-    ) -> Result<(), R::Error> {
-        if let Some(list) = before {
-            self.map.remove(h0, &entry(list, key))?;
-        }
-        let Some(list) = after else {
-            return Ok(());
-        };
-        let inserted = self.map.insert(h0, &entry(list, key));
-        if let (Err(_), Some(list)) = (&inserted, before) {
-            // The best that can be done with a map that fails.
-            let _ = self.map.insert(h0, &entry(list, key));
-        }
-        inserted.map(|_| ())
-    }
 }
 
 impl<R: ReverseMap, H: StreamHash> YesNo<R, H> {
@@ -535,7 +356,7 @@ impl<R: ReverseMap, H: StreamHash> YesNo<R, H> {
 }
 
 /// An empty table.
-fn empty<F: Form>(geometry: Geometry, seed: Seed) -> Result<Core, Error> {
+pub(super) fn empty<F: Form>(geometry: Geometry, seed: Seed) -> Result<Core, Error> {
     Core::from_parts(&Parts {
         geometry,
         seed,

@@ -56,7 +56,9 @@
 //! others see their modules.
 
 pub mod bloomier;
+mod build;
 pub mod cascade;
+mod change;
 pub mod delta;
 pub mod dynamic;
 mod golomb;
