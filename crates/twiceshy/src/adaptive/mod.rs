@@ -246,6 +246,17 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         }
     }
 
+    /// [`contains`](Self::contains) where the table has hardly an empty slot: most runs are not
+    /// in their home block, and need not be looked for there.
+    #[inline]
+    pub(crate) fn contains_displaced<K: Key + ?Sized>(&self, key: &K) -> bool {
+        let h0 = first_word::<H, K>(&self.keyed, key);
+        match self.core.answer_beyond(h0) {
+            Some(found) => found,
+            None => self.contains_by_words(key),
+        }
+    }
+
     /// Kept out of line, so that the common case can be inlined.
     #[cold]
     #[inline(never)]

@@ -271,8 +271,6 @@ pub(super) fn fill<H: StreamHash>(
         prints.sort_unstable();
         prints.iter().try_for_each(|print| fill.print(id, print))
     })?;
-    Ok(StaticYesNo {
-        filter: AdaptiveFilter::from_core(fill.finish(), seed),
-        no: lists.no.len(),
-    })
+    let filter = AdaptiveFilter::from_core(fill.finish(), seed);
+    Ok(StaticYesNo::of(filter, lists.no.len()))
 }

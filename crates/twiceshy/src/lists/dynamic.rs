@@ -348,10 +348,7 @@ impl<R: ReverseMap, H: StreamHash> YesNo<R, H> {
     /// # Errors
     /// [`Error::Geometry`] if a second table does not fit in memory.
     pub fn snapshot(&self) -> Result<StaticYesNo<H>, Error> {
-        Ok(StaticYesNo {
-            filter: self.filter.try_clone()?,
-            no: self.no,
-        })
+        Ok(StaticYesNo::of(self.filter.try_clone()?, self.no))
     }
 }
 

@@ -67,6 +67,8 @@ pub struct StaticYesNo<H: StreamHash = Sip13, M = Memory> {
     pub(super) filter: AdaptiveFilter<H, M>,
     /// How long the NO list was. Nothing else of it is kept.
     pub(super) no: u64,
+    /// Are most runs displaced from their home block?
+    crowded: bool,
 }
 
 /// The slots that a new geometry of [`StaticYesNo::build_like`] leaves free.
@@ -101,6 +103,17 @@ pub enum Like {
 }
 
 impl<H: StreamHash, M: Bytes> StaticYesNo<H, M> {
+    /// A list of a filter that was told of so many NO keys.
+    pub(super) fn of(filter: AdaptiveFilter<H, M>, no: u64) -> Self {
+        // Above this load, a run starts more than half a block behind its home on average.
+        let crowded = filter.load() > 0.98;
+        StaticYesNo {
+            filter,
+            no,
+            crowded,
+        }
+    }
+
     /// A later version of this list, with the same seed and, as long as the lists fit, the
     /// same geometry, so that a [delta](super::delta) from this version to that is small. Where
     /// they do not fit, the new version has room for [`HEADROOM`] more.
@@ -147,7 +160,7 @@ impl<H: StreamHash, M: Bytes> StaticYesNo<H, M> {
     /// What the list says about a key.
     #[inline(always)]
     pub fn answer<K: Key + ?Sized>(&self, key: &K) -> Answer {
-        Answer::yes_if(self.filter.contains(key))
+        Answer::yes_if(self.contains(key))
     }
 
     /// [`answer`](Self::answer) for a key that is hashed already.
@@ -160,6 +173,9 @@ impl<H: StreamHash, M: Bytes> StaticYesNo<H, M> {
     /// Is the answer YES?
     #[inline(always)]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        if self.crowded {
+            return self.filter.contains_displaced(key);
+        }
         self.filter.contains(key)
     }
 
@@ -325,10 +341,7 @@ impl<H: StreamHash, M: Bytes> Filter for StaticYesNo<H, M> {
 
 impl<H: StreamHash> Clone for StaticYesNo<H> {
     fn clone(&self) -> Self {
-        StaticYesNo {
-            filter: self.filter.clone(),
-            no: self.no,
-        }
+        StaticYesNo::of(self.filter.clone(), self.no)
     }
 }
 

@@ -70,10 +70,8 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for StaticYesNo<H, M> {
     }
 
     fn assemble(header: &Header, memory: M) -> Result<Self, Error> {
-        Ok(StaticYesNo {
-            filter: AdaptiveFilter::from_core(Core::over(header, memory)?, header.seed),
-            no: header.total as u64,
-        })
+        let filter = AdaptiveFilter::from_core(Core::over(header, memory)?, header.seed);
+        Ok(StaticYesNo::of(filter, header.total as u64))
     }
 
     fn verify(&self) -> Result<(), Violation> {
