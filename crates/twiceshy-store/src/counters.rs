@@ -1,6 +1,7 @@
 //! Counting without locks.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// True negatives and false positives after which a shard's window moves on.
 const WINDOW: u64 = 1 << 14;
@@ -9,7 +10,8 @@ const WINDOW: u64 = 1 << 14;
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Counters {
-    negatives: AtomicU64,
+    /// The one that nearly every lookup counts up.
+    negatives: Striped,
     hits: AtomicU64,
     false_positives: AtomicU64,
     repeated: AtomicU64,
@@ -19,10 +21,20 @@ pub(crate) struct Counters {
     /// A commit has failed, and nobody knows whether it was made: records may be a few more or
     /// less.
     unsure: AtomicBool,
-    /// Strangers asked for and mistakes made in this window and the one before.
-    window: [AtomicU64; 4],
+    window: Window,
     /// A few mistakes that were made, each as half of its hash, to know them again.
     seen: Seen,
+}
+
+/// Strangers asked for and mistakes made lately.
+#[derive(Debug, Default)]
+struct Window {
+    /// Strangers that had been asked for when this window began.
+    start: AtomicU64,
+    mistakes: AtomicU64,
+    /// Those of the window before.
+    old_strangers: AtomicU64,
+    old_mistakes: AtomicU64,
 }
 
 /// The sums of all shards.
@@ -41,8 +53,12 @@ pub(crate) struct Counts {
 impl Counters {
     #[inline]
     pub(crate) fn negative(&self) {
-        self.negatives.fetch_add(1, Relaxed);
-        self.window[0].fetch_add(1, Relaxed);
+        self.negatives.add_one();
+    }
+
+    /// How many keys were asked for that were not there.
+    fn strangers(&self) -> u64 {
+        self.negatives.sum() + self.false_positives.load(Relaxed)
     }
 
     pub(crate) fn hit(&self) {
@@ -55,13 +71,16 @@ impl Counters {
         if self.seen.has_or_add(hash) {
             self.repeated.fetch_add(1, Relaxed);
         }
-        let strangers = self.window[0].fetch_add(1, Relaxed);
-        self.window[1].fetch_add(1, Relaxed);
+        let window = &self.window;
+        window.mistakes.fetch_add(1, Relaxed);
+        let strangers = self.strangers();
+        let lately = strangers.saturating_sub(window.start.load(Relaxed));
         // Rounding errors of a few threads that come here at once do no harm.
-        if strangers >= WINDOW {
-            for i in 0..2 {
-                self.window[2 + i].store(self.window[i].swap(0, Relaxed), Relaxed);
-            }
+        if lately >= WINDOW {
+            window.start.store(strangers, Relaxed);
+            window.old_strangers.store(lately, Relaxed);
+            let mistakes = window.mistakes.swap(0, Relaxed);
+            window.old_mistakes.store(mistakes, Relaxed);
         }
     }
 
@@ -104,7 +123,6 @@ impl Counters {
     /// Adds what was counted here.
     pub(crate) fn add_to(&self, sum: &mut Counts) {
         for (counter, sum) in [
-            (&self.negatives, &mut sum.negatives),
             (&self.hits, &mut sum.hits),
             (&self.false_positives, &mut sum.false_positives),
             (&self.repeated, &mut sum.repeated),
@@ -113,11 +131,50 @@ impl Counters {
         ] {
             *sum += counter.load(Relaxed);
         }
-        let [strangers, mistakes, old_strangers, old_mistakes] =
-            self.window.each_ref().map(|counter| counter.load(Relaxed));
-        sum.window_strangers += strangers + old_strangers;
-        sum.window_mistakes += mistakes + old_mistakes;
+        sum.negatives += self.negatives.sum();
+        let window = &self.window;
+        let lately = (self.strangers()).saturating_sub(window.start.load(Relaxed));
+        sum.window_strangers += lately + window.old_strangers.load(Relaxed);
+        let mistakes = window.mistakes.load(Relaxed);
+        sum.window_mistakes += mistakes + window.old_mistakes.load(Relaxed);
     }
+}
+
+/// Stripes of a counter.
+const STRIPES: usize = 8;
+
+/// A counter in several parts. Threads that count at the same time, unless they are many, count in
+/// different ones, and their cores need not pass a cache line to and fro.
+#[derive(Debug, Default)]
+struct Striped([Stripe; STRIPES]);
+
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Stripe(AtomicU64);
+
+impl Striped {
+    #[inline]
+    fn add_one(&self) {
+        self.0[stripe()].0.fetch_add(1, Relaxed);
+    }
+
+    fn sum(&self) -> u64 {
+        self.0.iter().map(|part| part.0.load(Relaxed)).sum()
+    }
+}
+
+/// The stripe of this thread.
+#[inline]
+fn stripe() -> usize {
+    const NONE: usize = usize::MAX;
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local!(static OURS: Cell<usize> = const { Cell::new(NONE) });
+    OURS.with(|ours| {
+        if ours.get() == NONE {
+            ours.set(NEXT.fetch_add(1, Relaxed) % STRIPES);
+        }
+        ours.get() % STRIPES
+    })
 }
 
 /// Remembers hashes, each until another takes its place.
@@ -140,5 +197,41 @@ impl Seen {
         let hash = hash | 1;
         let at = (hash >> 32) as usize % self.hashes.len();
         self.hashes[at].swap(hash, Relaxed) == hash
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_count_together() {
+        let counters = Counters::default();
+        std::thread::scope(|scope| {
+            for _ in 0..3 * STRIPES {
+                scope.spawn(|| (0..100).for_each(|_| counters.negative()));
+            }
+        });
+        let mut sum = Counts::default();
+        counters.add_to(&mut sum);
+        assert_eq!(sum.negatives, 300 * STRIPES as u64);
+        assert_eq!(sum.window_strangers, sum.negatives);
+    }
+
+    #[test]
+    fn the_window_moves_on() {
+        let counters = Counters::default();
+        let ask = |strangers| {
+            (1..strangers).for_each(|_| counters.negative());
+            counters.false_positive(strangers);
+            let mut sum = Counts::default();
+            counters.add_to(&mut sum);
+            (sum.window_strangers, sum.window_mistakes)
+        };
+        assert_eq!(ask(100), (100, 1));
+        assert_eq!(ask(WINDOW), (WINDOW + 100, 2));
+        // The first two are the window before.
+        assert_eq!(ask(50), (WINDOW + 150, 3));
+        assert_eq!(ask(WINDOW), (WINDOW + 50, 2));
     }
 }

@@ -35,7 +35,7 @@ use twiceshy::quotient::Minirun;
 use crate::counters::Counters;
 use crate::filter::{Filter, Measures};
 use crate::generation::Generation;
-use crate::sync::{Condvar, Mutex, RwLock};
+use crate::sync::{Condvar, Mutex, Shared};
 
 /// How many keys are handed over at a time, about.
 pub(crate) const STEP: u64 = 256;
@@ -157,7 +157,7 @@ pub(crate) struct Shard {
     measures: Measures,
     taken: Mutex<bool>,
     released: Condvar,
-    front: RwLock<Front>,
+    front: Shared<Front>,
     judge: Mutex<Judge>,
     pending: Mutex<Vec<Box<[u8]>>>,
     pub(crate) counters: Counters,
@@ -226,7 +226,7 @@ impl Shard {
             measures,
             taken: Mutex::new(false),
             released: Condvar::default(),
-            front: RwLock::new(Front {
+            front: Shared::new(Front {
                 filter,
                 growth: None,
                 version: 0,

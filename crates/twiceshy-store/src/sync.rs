@@ -50,6 +50,41 @@ impl<T> RwLock<T> {
     }
 }
 
+/// What a [`Shared`] is made of: on a real machine a lock for each few threads, of which a reader takes its
+/// own and a writer all.
+#[cfg(not(twiceshy_shuttle))]
+mod shared_imp {
+    pub(crate) use crossbeam_utils::sync::{
+        ShardedLock as Lock, ShardedLockReadGuard as ReadGuard, ShardedLockWriteGuard as WriteGuard,
+    };
+}
+#[cfg(twiceshy_shuttle)]
+mod shared_imp {
+    pub(crate) use shuttle::sync::{
+        RwLock as Lock, RwLockReadGuard as ReadGuard, RwLockWriteGuard as WriteGuard,
+    };
+}
+
+/// A readers-writer lock for what is read all the time: two readers on two cores do not pass a
+/// cache line to and fro. Writers pay for that, some 100 ns.
+#[derive(Debug)]
+pub(crate) struct Shared<T>(shared_imp::Lock<T>);
+
+impl<T> Shared<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Shared(shared_imp::Lock::new(value))
+    }
+
+    #[inline]
+    pub(crate) fn read(&self) -> shared_imp::ReadGuard<'_, T> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn write(&self) -> shared_imp::WriteGuard<'_, T> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// A condition variable that knows no poison.
 #[derive(Debug, Default)]
 pub(crate) struct Condvar(imp::Condvar);
