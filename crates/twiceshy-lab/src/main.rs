@@ -4,6 +4,7 @@
 //! cargo run --release -p twiceshy-lab -- compare    # ours beside other crates' filters
 //! cargo run --release -p twiceshy-lab -- lists      # YES/NO lists: space, speed, deltas
 //! cargo run --release -p twiceshy-lab -- profile    # one operation, for callgrind
+//! cargo run --release -p twiceshy-lab -- store      # the store in front of real databases
 //! ```
 //!
 //! One subcommand, one module: its `Args` say what it takes, its `run` does it.
@@ -11,6 +12,7 @@
 mod compare;
 mod lists;
 mod profile;
+mod store;
 
 use clap::{Parser, Subcommand};
 
@@ -27,6 +29,7 @@ enum Command {
     Compare(compare::Args),
     Lists(lists::Args),
     Profile(profile::Args),
+    Store(store::Args),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -34,6 +37,7 @@ fn main() -> anyhow::Result<()> {
         Command::Compare(args) => compare::run(&args),
         Command::Lists(args) => lists::run(&args),
         Command::Profile(args) => profile::run(&args),
+        Command::Store(args) => store::run(&args),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The comparison with other crates still runs, and its JSON keeps its shape.
+//! The comparison with other crates and the measurement of the store still run, and their JSON
+//! keeps its shape.
 
 use std::fs;
 
@@ -110,21 +111,70 @@ const EXPECTED: [(&str, &[&str]); 13] = [
 
 const LOG2_SLOTS: u64 = 12;
 
+/// What `store` must report on each of its engines.
+const STORE_ENGINES: [&str; 3] = ["redb", "lmdb", "fjall"];
+const STORE_EXPERIMENTS: [&str; 9] = [
+    "inserts",
+    "engine operations per insert",
+    "lookups that miss",
+    "two threads",
+    "adversary",
+    "adversary, engine reads per lookup",
+    "opening, per million keys",
+    "rebuild after a crash, keys",
+    "longest call",
+];
+
 pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
-    let json = workspace.target("compare-tiny.json");
-    let mut cargo = workspace.cargo(&format!(
-        "run --release -p {LAB} -- compare --log2-slots {LOG2_SLOTS} --rounds 1"
-    ));
-    // The report of an earlier run must not pass for this one's.
-    let _ = fs::remove_file(workspace.root().join(&json));
-    command::run(cargo.arg("--json").arg(&json))?;
-    let text = fs::read_to_string(workspace.root().join(json))?;
-    let complaints = complaints(&serde_json::from_str(&text)?);
+    let compare = format!("compare --log2-slots {LOG2_SLOTS} --rounds 1");
+    let mut complaints = complaints(&report(workspace, &compare, "compare-tiny.json")?);
+    let store = report(
+        workspace,
+        "store --keys 20000 --rounds 1",
+        "store-tiny.json",
+    )?;
+    complaints.extend(store_complaints(&store));
     if !complaints.is_empty() {
         return Err(complaints.join("\n").into());
     }
     println!("every expected row is there");
     Ok(Outcome::Passed)
+}
+
+/// Runs the lab, and reads what it writes.
+fn report(workspace: &Workspace, args: &str, file: &str) -> Result<Value> {
+    let json = workspace.target(file);
+    let mut cargo = workspace.cargo(&format!("run --release -p {LAB} -- {args}"));
+    // The report of an earlier run must not pass for this one's.
+    let _ = fs::remove_file(workspace.root().join(&json));
+    command::run(cargo.arg("--json").arg(&json))?;
+    let text = fs::read_to_string(workspace.root().join(json))?;
+    Ok(serde_json::from_str(&text)?)
+}
+
+/// The store's report has rows of every experiment on every engine, each with a figure.
+fn store_complaints(report: &Value) -> Vec<String> {
+    let rows: Vec<&Value> = report["rows"].as_array().into_iter().flatten().collect();
+    let mut complaints = Vec::new();
+    for engine in STORE_ENGINES {
+        for experiment in STORE_EXPERIMENTS {
+            let is_it = |row: &&&Value| row["engine"] == engine && row["experiment"] == experiment;
+            if rows.iter().filter(is_it).count() == 0 {
+                complaints.push(format!("no row for {experiment} on {engine}"));
+            }
+        }
+    }
+    for row in rows {
+        if !row["median"].is_number() {
+            complaints.push(format!("`median` is not a number in {row}"));
+        }
+    }
+    for field in ["machine", "parameters"] {
+        if !report[field].is_object() {
+            complaints.push(format!("no `{field}` in the store's report"));
+        }
+    }
+    complaints
 }
 
 fn complaints(report: &Value) -> Vec<String> {
@@ -224,6 +274,22 @@ mod tests {
         let complaints = complaints(&rows.into());
         assert_eq!(complaints.len(), 1, "{complaints:?}");
         assert!(complaints[0].contains("`ns_per_op`"));
+    }
+
+    #[test]
+    fn the_store_needs_every_experiment() {
+        let rows: Vec<Value> = (STORE_ENGINES.iter())
+            .flat_map(|engine| STORE_EXPERIMENTS.map(|experiment| (engine, experiment)))
+            .map(|(engine, experiment)| {
+                json!({ "engine": engine, "experiment": experiment, "median": 1.5 })
+            })
+            .collect();
+        let mut report = json!({ "machine": {}, "parameters": {}, "rows": rows });
+        assert_eq!(store_complaints(&report), Vec::<String>::new());
+        report["rows"][0]["median"] = Value::Null;
+        report["rows"].as_array_mut().unwrap().pop();
+        report["machine"] = Value::Null;
+        assert_eq!(store_complaints(&report).len(), 3);
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub(crate) const STEPS: &[Step] = &[
     ),
     step(
         "lab",
-        "a tiny comparison runs and reports every row",
+        "tiny measurements run and report every row",
         lab::run,
     ),
 ];

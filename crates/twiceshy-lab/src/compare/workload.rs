@@ -140,7 +140,7 @@ impl Workload {
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-pub(super) fn mix(word: u64) -> u64 {
+pub(crate) fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ (word >> 31)
