@@ -45,6 +45,14 @@ pub enum Error {
         /// The minirun whose keys to give.
         minirun: Minirun,
     },
+    /// A block has no room for what is to be remembered, and making some takes the keys
+    /// of its neighbourhood.
+    NeedsHashes {
+        /// The lowest first hash word of the keys to give.
+        first: u64,
+        /// The highest.
+        last: u64,
+    },
     /// Keys that were said to be in the order of their hashes are not.
     Unsorted {
         /// The first key, counted from zero, whose hash is lower than the one before.
@@ -135,6 +143,11 @@ impl fmt::Display for Error {
                 "minirun {} holds fingerprints that can't be told apart without its keys; read \
                  them from the reverse map and use the method that takes them",
                 minirun.id()
+            ),
+            Error::NeedsHashes { first, last } => write!(
+                f,
+                "this takes all keys whose first hash words are from {first} to {last}; read them \
+                 from the reverse map and use the method that takes them"
             ),
             Error::Unsorted { position } => write!(
                 f,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An ordered set of (`h0`, key): what an adaptive filter needs to fix a mistake.
 ///
@@ -97,5 +98,111 @@ impl ReverseMap for MemoryMap {
 
     fn remove(&mut self, h0: u64, key: &[u8]) -> Result<bool, Infallible> {
         Ok(self.keys.remove(&(h0, key.into())))
+    }
+}
+
+/// How often a reverse map was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Accesses {
+    /// Ranges that were read.
+    pub reads: u64,
+    /// Keys that were in them.
+    pub keys: u64,
+    /// Keys that were added or removed.
+    pub writes: u64,
+}
+
+/// A reverse map that counts how often it is used. That is what a filter costs its store.
+///
+/// ```
+/// use twiceshy::ReverseMap;
+/// use twiceshy::reverse_map::{Counted, MemoryMap};
+///
+/// let mut map = Counted::new(MemoryMap::default());
+/// map.insert(7, b"anna").unwrap();
+/// map.keys(0..=9, |_, _| {}).unwrap();
+/// let accesses = map.accesses();
+/// assert_eq!((accesses.reads, accesses.keys, accesses.writes), (1, 1, 1));
+/// ```
+#[derive(Debug, Default)]
+pub struct Counted<R> {
+    map: R,
+    reads: AtomicU64,
+    keys: AtomicU64,
+    writes: u64,
+}
+
+impl<R> Counted<R> {
+    /// Counts from zero.
+    #[must_use]
+    pub fn new(map: R) -> Self {
+        Counted {
+            map,
+            reads: AtomicU64::new(0),
+            keys: AtomicU64::new(0),
+            writes: 0,
+        }
+    }
+
+    /// The map.
+    #[must_use]
+    pub fn get(&self) -> &R {
+        &self.map
+    }
+
+    /// How often it was used.
+    #[must_use]
+    pub fn accesses(&self) -> Accesses {
+        Accesses {
+            reads: self.reads.load(Ordering::Relaxed),
+            keys: self.keys.load(Ordering::Relaxed),
+            writes: self.writes,
+        }
+    }
+}
+
+impl<R: Clone> Clone for Counted<R> {
+    fn clone(&self) -> Self {
+        let Accesses {
+            reads,
+            keys,
+            writes,
+        } = self.accesses();
+        Counted {
+            map: self.map.clone(),
+            reads: AtomicU64::new(reads),
+            keys: AtomicU64::new(keys),
+            writes,
+        }
+    }
+}
+
+impl<R: ReverseMap> ReverseMap for Counted<R> {
+    type Error = R::Error;
+
+    fn keys(
+        &self,
+        h0: RangeInclusive<u64>,
+        mut each: impl FnMut(u64, &[u8]),
+    ) -> Result<(), R::Error> {
+        let mut keys = 0;
+        let result = self.map.keys(h0, |h0, key| {
+            keys += 1;
+            each(h0, key);
+        });
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.keys.fetch_add(keys, Ordering::Relaxed);
+        result
+    }
+
+    fn insert(&mut self, h0: u64, key: &[u8]) -> Result<bool, R::Error> {
+        self.writes += 1;
+        self.map.insert(h0, key)
+    }
+
+    fn remove(&mut self, h0: u64, key: &[u8]) -> Result<bool, R::Error> {
+        self.writes += 1;
+        self.map.remove(h0, key)
     }
 }

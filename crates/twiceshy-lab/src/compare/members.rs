@@ -5,6 +5,8 @@
 //! neighbouring slots; an entry has 32 bits of the member's hash, those behind the number
 //! of its bucket, and the member's own number.
 
+use std::ops::RangeInclusive;
+
 use anyhow::Result;
 use twiceshy::hash::{Hashed, Seed, StreamHash, first_word};
 use twiceshy::quotient::{Geometry, Minirun};
@@ -82,6 +84,19 @@ impl Members {
             .map(|number| self.workload.member(number))
     }
 
+    /// The keys whose first hash words are in a range, of the first `among` members.
+    pub(crate) fn within(&self, h0: RangeInclusive<u64>, among: u64) -> impl Iterator<Item = u64> {
+        let bits = self.workload.log2_slots - BUCKET_BITS;
+        let first = (h0.start() >> (64 - bits)) as usize;
+        let last = (h0.end() >> (64 - bits)) as usize;
+        self.entries[self.starts[first] as usize..self.starts[last + 1] as usize]
+            .iter()
+            .map(|entry| entry & u64::from(u32::MAX))
+            .filter(move |&number| number < among)
+            .map(|number| self.workload.member(number))
+            .filter(move |&key| h0.contains(&self.hash(key).h0()))
+    }
+
     /// Hashes a key as the filter does.
     pub(crate) fn hash(&self, key: u64) -> Hashed<'static> {
         (self.hash)(&self.seed, key)
@@ -131,6 +146,12 @@ mod tests {
             for (&minirun, keys) in &miniruns {
                 assert!(members.keys(minirun, among).eq(keys.iter().copied()));
             }
+            let geometry = members.geometry;
+            for (&minirun, keys) in miniruns.iter().take(100) {
+                let found = members.within(geometry.hash_range(minirun.id()), among);
+                assert!(found.eq(keys.iter().copied()));
+            }
+            assert_eq!(members.within(0..=u64::MAX, among).count() as u64, among);
             let late = members.minirun(workload.member(among));
             assert_eq!(
                 members.keys(late, among).count() + 1,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::checksum;
 use crate::bits::Packed;
+use crate::code::{Coder, Coding, Extensions, Planes, Selectors};
 use crate::error::Error;
 use crate::hash::{HashKind, Seed};
 use crate::quotient::{self, Bare, Geometry, Marks};
@@ -32,6 +33,12 @@ pub enum FilterKind {
     Counting = 2,
     /// [`AdaptiveFilter`](crate::AdaptiveFilter).
     Adaptive = 3,
+    /// [`TelescopingFilter`](crate::TelescopingFilter).
+    Telescoping = 4,
+    /// [`PlainTelescopingFilter`](crate::telescoping::PlainTelescopingFilter).
+    PlainTelescoping = 5,
+    /// [`ExtensionFilter`](crate::ExtensionFilter).
+    Extension = 6,
     /// [`CuckooFilter`](crate::cuckoo::CuckooFilter).
     Cuckoo = 16,
     /// [`VacuumFilter`](crate::cuckoo::VacuumFilter).
@@ -72,6 +79,9 @@ impl FilterKind {
             1 => Some(FilterKind::Plain),
             2 => Some(FilterKind::Counting),
             3 => Some(FilterKind::Adaptive),
+            4 => Some(FilterKind::Telescoping),
+            5 => Some(FilterKind::PlainTelescoping),
+            6 => Some(FilterKind::Extension),
             16 => Some(FilterKind::Cuckoo),
             17 => Some(FilterKind::Vacuum),
             18 => Some(FilterKind::AdaptiveCuckoo),
@@ -126,6 +136,9 @@ impl fmt::Display for FilterKind {
             FilterKind::Plain => "plain",
             FilterKind::Counting => "counting",
             FilterKind::Adaptive => "adaptive",
+            FilterKind::Telescoping => "telescoping",
+            FilterKind::PlainTelescoping => "telescoping, plain selectors",
+            FilterKind::Extension => "extension",
             FilterKind::Cuckoo => "cuckoo",
             FilterKind::Vacuum => "vacuum",
             FilterKind::AdaptiveCuckoo => "adaptive cuckoo",
@@ -176,6 +189,15 @@ impl Header {
             FilterKind::Plain => quotient::size::<Bare>(quotients, width),
             FilterKind::Counting | FilterKind::Adaptive => {
                 quotient::size::<Marks>(quotients, width)
+            }
+            FilterKind::Telescoping => {
+                quotient::size::<<Coder<Selectors> as Coding>::Lane>(quotients, width)
+            }
+            FilterKind::PlainTelescoping => {
+                quotient::size::<<Planes as Coding>::Lane>(quotients, width)
+            }
+            FilterKind::Extension => {
+                quotient::size::<<Coder<Extensions> as Coding>::Lane>(quotients, width)
             }
             FilterKind::Cuckoo | FilterKind::Vacuum => return cuckoo::file::size(self),
             FilterKind::AdaptiveCuckoo => return cuckoo::adaptive::size(self),

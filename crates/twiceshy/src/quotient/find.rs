@@ -41,11 +41,49 @@ pub(crate) enum Glance {
     Continued,
 }
 
+/// A run that is inside its block, seen at a glance.
+#[derive(Clone, Copy)]
+pub(crate) struct Look<'t> {
+    header: Header,
+    /// What stands beside the slots of the block.
+    pub(crate) lane: &'t [u8],
+    /// The first slot of the run, counted from the block's start; arbitrary without a run.
+    pub(crate) start: u32,
+    /// How many slots more there are; none without a run.
+    pub(crate) last: u32,
+    /// All ones if the quotient has a run, all zeros if not.
+    pub(crate) occupied: u64,
+    /// Which slots of the window from `start` on have the remainder; see [`Packed::equal`].
+    ///
+    /// [`Packed::equal`]: crate::bits::Packed::equal
+    pub(crate) equal: u64,
+}
+
 impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// Does the run of a fingerprint's quotient hold its remainder? Looks at nothing but the
     /// home block. `L` is `S`, or stands for it where nothing is marked.
     #[inline(always)]
     pub(crate) fn probe<I: Isa, L: Sidecar>(&self, fingerprint: Fingerprint) -> Glance {
+        let Some(look) = self.look::<I, L>(fingerprint) else {
+            return Glance::Beyond;
+        };
+        let equal = look.equal;
+        if L::MARKS && equal != 0 {
+            // A slot that is marked, or goes on in one, says nothing if it is equal. (If it is
+            // not, it does not matter whose it is.) The caller branches on the answer, too, so
+            // this branch is no new one to predict.
+            let continued = self.packed().spread::<I>(look.header.continued(look.start));
+            if equal & continued != 0 {
+                return Glance::Continued;
+            }
+        }
+        Glance::Clear(equal != 0)
+    }
+
+    /// The run of a fingerprint's quotient, and which of its slots hold the remainder; `None`
+    /// if the run leaves its block, or is longer than a window.
+    #[inline(always)]
+    pub(crate) fn look<I: Isa, L: Sidecar>(&self, fingerprint: Fingerprint) -> Option<Look<'_>> {
         let packed = self.packed();
         let pattern = packed.repeat_compared(fingerprint.remainder);
         let (block, i) = split(fingerprint.quotient);
@@ -55,24 +93,21 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         block.prefetch_slot(i);
         let header = Header::read::<L>(&block);
         if header.offset > 63 {
-            return Glance::Beyond;
+            return None;
         }
         let run = header.probe::<I>(i);
         if run.last >= packed.per_window() {
-            return Glance::Beyond;
+            return None;
         }
         let equal = packed.equal_through(block.window(run.start), pattern, run.last);
-        let equal = equal & run.occupied;
-        if L::MARKS && equal != 0 {
-            // A slot that is marked, or goes on in one, says nothing if it is equal. (If it is
-            // not, it does not matter whose it is.) The caller branches on the answer, too, so
-            // this branch is no new one to predict.
-            let continued = packed.spread::<I>(header.continued(run.start));
-            if equal & continued != 0 {
-                return Glance::Continued;
-            }
-        }
-        Glance::Clear(equal != 0)
+        Some(Look {
+            header,
+            lane: block.lane(),
+            start: run.start,
+            last: run.last,
+            occupied: run.occupied,
+            equal: equal & run.occupied,
+        })
     }
 
     /// [`probe`](Self::probe) for a run that is not in its home block, as most are in a table

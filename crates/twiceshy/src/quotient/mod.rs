@@ -47,8 +47,8 @@ mod writer;
 pub use crate::bits::{Bytes, Lane};
 pub use block::Slot;
 pub use check::Violation;
-pub(crate) use find::Glance;
 pub use find::Run;
+pub(crate) use find::{Glance, Look};
 pub use geometry::{Fingerprint, Geometry, Minirun};
 pub use iter::Runs;
 pub(crate) use scan::{Buffer, Home, Scan};
@@ -56,7 +56,7 @@ pub(crate) use short::Short;
 pub(crate) use sidecar::Unmarked;
 pub use sidecar::{Bare, Mark, Marks, Sidecar};
 pub use table::{Table, TableOptions, spare_slots};
-pub(crate) use table::{size, size_of_blocks};
+pub(crate) use table::{size, size_of_blocks, split};
 pub(crate) use verify::{Order, Tailed, Verify};
 pub use writer::Writer;
 

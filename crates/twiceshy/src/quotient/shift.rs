@@ -36,6 +36,21 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         value: u64,
         item: S::Item,
     ) -> Result<(), Error> {
+        self.open_home_after::<I>(run, at, value, item, |_, _, _| Ok(()))
+    }
+
+    /// [`open_home`](Self::open_home), with a last word for those who keep something of their
+    /// own in the lanes: `moving` is told that the slots from the first up to, not including,
+    /// the second number will move up by one. If it fails, nothing has changed.
+    #[inline(always)]
+    pub(crate) fn open_home_after<I: Isa>(
+        &mut self,
+        run: &Run,
+        at: u64,
+        value: u64,
+        item: S::Item,
+        moving: impl FnOnce(&mut Self, u64, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         debug_assert!(run.start <= at && at <= run.end && !S::is_mark(item));
         let is_last = at >= run.home_end;
         let slot = Slot {
@@ -43,7 +58,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             runend: is_last,
             item,
         };
-        self.open::<I>(run, at, slot)?;
+        self.open::<I>(run, at, slot, moving)?;
         if !run.occupied {
             self.set_occupied(run.quotient, true);
         } else if is_last {
@@ -65,15 +80,22 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         slot: Slot<S::Item>,
     ) -> Result<(), Error> {
         debug_assert!(run.start < at && at <= run.end && S::is_mark(slot.item));
-        self.open::<I>(run, at, slot)
+        self.open::<I>(run, at, slot, |_, _, _| Ok(()))
     }
 
     #[inline(always)]
-    fn open<I: Isa>(&mut self, run: &Run, at: u64, slot: Slot<S::Item>) -> Result<(), Error> {
+    fn open<I: Isa>(
+        &mut self,
+        run: &Run,
+        at: u64,
+        slot: Slot<S::Item>,
+        moving: impl FnOnce(&mut Self, u64, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let empty = self.first_empty::<I>(run.end);
         if empty >= self.slots {
             return Err(self.full());
         }
+        moving(self, at, empty)?;
         let (block, from) = split(at);
         let (last, to) = split(empty);
         // Blocks between the quotient's and the slot's hold nothing that moves, but the
@@ -123,10 +145,25 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// Takes one slot out of a run. An unmarked slot must have no marked ones behind it.
     #[inline(always)]
     pub(crate) fn close<I: Isa>(&mut self, run: &Run, at: u64) {
+        self.close_after::<I>(run, at, |_, _, _| Ok(()))
+            .expect("closing a slot does not fail by itself");
+    }
+
+    /// [`close`](Self::close), with a last word for those who keep something of their own in
+    /// the lanes: `moving` is told that the slots behind the first up to, not including, the
+    /// second number will move down by one. If it fails, nothing has changed.
+    #[inline(always)]
+    pub(crate) fn close_after<I: Isa>(
+        &mut self,
+        run: &Run,
+        at: u64,
+        moving: impl FnOnce(&mut Self, u64, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         debug_assert!(run.occupied && run.start <= at && at < run.end);
         debug_assert!(at + 1 == self.skip_marked(at + 1) || S::is_mark(self.slot(at).item));
         let was_runend = at + 1 == run.home_end;
         let unmoved = self.first_unmoved::<I>(run.end);
+        moving(self, at, unmoved)?;
         let (block, from) = split(at);
         let (last, to) = split(unmoved - 1);
         let home = run.quotient / 64;
@@ -145,6 +182,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         }
         self.lower_offsets::<I>(home + 1, last);
         self.used -= 1;
+        Ok(())
     }
 
     /// Moves the slots from the start of block `first` up to `unmoved`, at least one, down by

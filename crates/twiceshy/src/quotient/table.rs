@@ -216,7 +216,7 @@ impl<S: Sidecar, M> Table<S, M> {
     }
 
     #[inline(always)]
-    pub(super) fn blocks(&self) -> u64 {
+    pub(crate) fn blocks(&self) -> u64 {
         self.blocks.count()
     }
 
@@ -238,7 +238,7 @@ impl<S: Sidecar, M> Table<S, M> {
 
 /// Splits a quotient or slot number into its block and its place there.
 #[inline(always)]
-pub(super) fn split(slot: u64) -> (u64, u32) {
+pub(crate) fn split(slot: u64) -> (u64, u32) {
     (slot >> 6, (slot & 63) as u32)
 }
 
@@ -263,6 +263,18 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     pub(super) fn header(&self, block: u64) -> Header {
         Header::read::<S>(&self.block(block))
+    }
+
+    /// The last slot of a window that is marked in [`Look::equal`](super::Look::equal).
+    #[inline(always)]
+    pub(crate) fn index_of(&self, equal: u64) -> u32 {
+        self.packed().index_of(equal)
+    }
+
+    /// What stands beside the slots of a block.
+    #[inline(always)]
+    pub(crate) fn lane(&self, block: u64) -> &[u8] {
+        self.block(block).lane()
     }
 
     /// Has this quotient a run?
@@ -314,8 +326,13 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         block::set_runend(&mut self.block_mut(block), i, runend);
     }
 
+    /// What stands beside the slots of a block, to change it.
+    #[inline(always)]
+    pub(crate) fn with_lane<T>(&mut self, block: u64, change: impl FnOnce(&mut [u8]) -> T) -> T {
+        change(self.block_mut(block).lane())
+    }
+
     /// Overwrites the packed bits of a slot; nothing moves.
-    #[cfg(test)]
     #[inline(always)]
     pub(crate) fn set_value(&mut self, slot: u64, value: u64) {
         let (block, i) = split(slot);

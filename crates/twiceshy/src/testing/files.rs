@@ -10,14 +10,17 @@
 
 use crate::adaptive::AdaptiveFilter;
 use crate::bloom::{BlockedBloomFilter, BloomFilter, RetouchedBloomFilter, WeightedBloomFilter};
+use crate::code::Planes;
 use crate::counting::CountingFilter;
 use crate::cuckoo::{AdaptiveCuckooFilter, CuckooFilter, VacuumFilter};
 use crate::error::Error;
+use crate::extension::ExtensionFilter;
 use crate::file::{self, FileFilter, FilterKind, Stored, View, read, write};
 use crate::hash::{HashKind, Sip13, StreamHash};
 use crate::lists::{Bloomier, Cascade, IntegratedXor, ListFile, Seesaw, StaticYesNo, YesNoList};
 use crate::mem::Memory;
 use crate::plain::QuotientFilter;
+use crate::telescoping::TelescopingFilter;
 use crate::traits::Filter;
 
 /// What became of a file.
@@ -69,6 +72,9 @@ fn refuse_all<H: StreamHash>(bytes: &[u8]) {
     refuse!(QuotientFilter<H>, bytes);
     refuse!(CountingFilter<H>, bytes);
     refuse!(AdaptiveFilter<H>, bytes);
+    refuse!(TelescopingFilter<H>, bytes);
+    refuse!(TelescopingFilter<H, Planes>, bytes);
+    refuse!(ExtensionFilter<H>, bytes);
     refuse!(CuckooFilter<H>, bytes);
     refuse!(VacuumFilter<H>, bytes);
     refuse!(AdaptiveCuckooFilter<H>, bytes);
@@ -177,6 +183,39 @@ fn judge_kind<H: StreamHash>(bytes: &[u8], kind: FilterKind) -> Verdict {
                     let _ = (view.entry(&key), view.entry_hashed(&hashed));
                 }
                 let _ = (view.ghosts(), view.load());
+            })
+        }
+        FilterKind::Telescoping => {
+            judge_as!(TelescopingFilter<H>, bytes, |view: &View<
+                '_,
+                TelescopingFilter<H>,
+            >| {
+                for key in KEYS {
+                    assert_eq!(view.lookup(&key).is_some(), view.contains(&key));
+                }
+                let _ = view.adapted();
+            })
+        }
+        FilterKind::PlainTelescoping => {
+            judge_as!(TelescopingFilter<H, Planes>, bytes, |view: &View<
+                '_,
+                TelescopingFilter<H, Planes>,
+            >| {
+                for key in KEYS {
+                    assert_eq!(view.lookup(&key).is_some(), view.contains(&key));
+                }
+                let _ = view.adapted();
+            })
+        }
+        FilterKind::Extension => {
+            judge_as!(ExtensionFilter<H>, bytes, |view: &View<
+                '_,
+                ExtensionFilter<H>,
+            >| {
+                for key in KEYS {
+                    assert_eq!(view.lookup(&key).is_some(), view.contains(&key));
+                }
+                let _ = view.adapted();
             })
         }
         FilterKind::Cuckoo => judge_simple::<CuckooFilter<H>>(bytes),

@@ -7,9 +7,11 @@ use super::adaptive::universe::Chosen;
 use super::adaptive::{self, Setting};
 use super::conformance;
 use super::files;
+use super::keyed;
 use super::lists;
 use super::relatives::CuckooInLockStep;
 use super::source::{Exhausted, Source};
+use crate::code::{Alphabet, CODE_BITS, Coder, Coding, Extension, Extensions, Selector, Selectors};
 use crate::cuckoo::{AdaptiveCuckooFilter, Bins, CuckooFilter, Packing, Scheme, VacuumFilter};
 use crate::hash::Seed;
 use crate::plain::QuotientFilter;
@@ -60,6 +62,76 @@ pub fn fuzz_lists(data: &[u8]) {
     let mut source = Source::from_bytes(data);
     if let Err(error) = lists::play_any(&mut source, u64::MAX) {
         panic!("{error}");
+    }
+}
+
+/// Plays the [game of the telescoping and extension filters](keyed) as the bytes say.
+///
+/// # Panics
+/// If the filter did anything wrong.
+pub fn fuzz_telescoping(data: &[u8]) {
+    let mut source = Source::from_bytes(data);
+    let Ok(player) = source.pick(&keyed::PLAYERS) else {
+        return;
+    };
+    if let Err(error) = keyed::run(player, &mut source, u64::MAX) {
+        panic!("{error}");
+    }
+}
+
+/// Codes letters as the bytes say, and decodes any number.
+///
+/// # Panics
+/// If letters are lost, or a number decodes to what it can't stand for.
+pub fn fuzz_code(data: &[u8]) {
+    let mut source = Source::from_bytes(data);
+    let Ok(width) = source.below(57) else { return };
+    let result = if width == 0 {
+        let letter = |source: &mut Source<'_>| -> Result<Extension, Exhausted> {
+            let len = 1 + source.below(u64::from(Extension::MAX_LEN))?;
+            let bits = source.below(1 << len)?;
+            Ok(Extension::new(len as u32, bits).unwrap_or_default())
+        };
+        code_letters(&Coder::new(Extensions), &mut source, letter)
+    } else {
+        let coder = Coder::new(Selectors::for_width(width as u32));
+        let letter = |source: &mut Source<'_>| -> Result<Selector, Exhausted> {
+            Ok(1 + source.below(u64::from(Selectors::MAX))? as Selector)
+        };
+        code_letters(&coder, &mut source, letter)
+    };
+    // The bytes end somewhere.
+    result.unwrap_or(());
+}
+
+fn code_letters<A: Alphabet>(
+    coder: &Coder<A>,
+    source: &mut Source<'_>,
+    mut letter: impl FnMut(&mut Source<'_>) -> Result<A::Letter, Exhausted>,
+) -> Result<(), Exhausted> {
+    loop {
+        // Any number is refused, or is the code of what it decodes to.
+        let number = source.word()? >> 8;
+        let decoded: Vec<_> = coder.decode(number).collect();
+        let code = coder.encode(decoded.iter().copied());
+        assert!(code.is_some_and(|code| code <= number), "{number}");
+        let mut letters = Vec::new();
+        let mut slot = source.below(64)? as u32;
+        while slot < 64 {
+            letters.push((slot, letter(source)?));
+            slot += 1 + source.below(64)? as u32;
+        }
+        if let Some(code) = coder.encode(letters.iter().copied()) {
+            assert!(code < 1 << CODE_BITS);
+            assert!(
+                coder.decode(code).eq(letters.iter().copied()),
+                "{letters:?}"
+            );
+            for to in 0..64 {
+                let clear = letters.first().is_none_or(|&(slot, _)| slot > to);
+                assert_eq!(coder.is_clear(code, 0, to), clear);
+            }
+        }
     }
 }
 

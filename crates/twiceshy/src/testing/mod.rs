@@ -18,6 +18,7 @@
 //! | [`oracle`] | the sorted multiset of fingerprints |
 //! | [`conformance`] | the suite itself, and [`Subject`], what it needs to know of a filter |
 //! | [`adaptive`] | the oracle of the adaptive filter, whose answers change with what it learns |
+//! | [`keyed`] | the same for the telescoping and the extension filter |
 //! | [`relatives`] | the cuckoo and Bloom filters under the suite |
 //! | [`lists`] | exactness of YES/NO lists, static and dynamic |
 //! | [`files`] | what every loader must do with every file, however damaged |
@@ -99,6 +100,7 @@ pub mod conformance;
 pub mod files;
 pub mod fuzz;
 pub mod hashes;
+pub mod keyed;
 pub mod lists;
 pub mod oracle;
 pub mod relatives;

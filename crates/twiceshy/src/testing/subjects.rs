@@ -6,10 +6,12 @@ use crate::builder::{Buildable, Builder};
 use crate::bulk::BulkLoad;
 use crate::counting::CountingFilter;
 use crate::error::Error;
+use crate::extension::ExtensionFilter;
 use crate::file::View;
 use crate::hash::{Hashed, Seed, StreamHash};
 use crate::plain::{Inserted, QuotientFilter};
 use crate::quotient::{Geometry, spare_slots};
+use crate::telescoping::{SelectorCoding, TelescopingFilter};
 use crate::traits::{Filter, Removed};
 
 /// All slots of a table with so many quotients.
@@ -71,7 +73,12 @@ macro_rules! common_abilities {
             };
             Some(both())
         }
+    };
+}
 
+/// What is spelt alike for those that can be resized and merged.
+macro_rules! other_sizes {
+    () => {
         fn halve(&self) -> Option<Result<Self, Error>> {
             Some(self.halved())
         }
@@ -84,6 +91,7 @@ macro_rules! common_abilities {
 
 impl<H: StreamHash> Subject for QuotientFilter<H> {
     common_abilities!();
+    other_sizes!();
 
     fn ids(&self) -> Option<Vec<u64>> {
         let geometry = self.geometry();
@@ -113,6 +121,7 @@ impl<H: StreamHash> Subject for QuotientFilter<H> {
 
 impl<H: StreamHash> Subject for CountingFilter<H> {
     common_abilities!();
+    other_sizes!();
 
     fn ids(&self) -> Option<Vec<u64>> {
         let geometry = self.geometry();
@@ -144,6 +153,7 @@ impl<H: StreamHash> Subject for CountingFilter<H> {
 /// with. What it has learnt is the matter of the [game](super::adaptive).
 impl<H: StreamHash> Subject for AdaptiveFilter<H> {
     common_abilities!();
+    other_sizes!();
 
     fn ids(&self) -> Option<Vec<u64>> {
         let geometry = self.geometry();
@@ -169,5 +179,45 @@ impl<H: StreamHash> Subject for AdaptiveFilter<H> {
 
     fn bulk_load(&self, geometry: Geometry, hashes: &[u64]) -> Option<Vec<Result<Self, Error>>> {
         Some(loaded(geometry, self.seed(), hashes))
+    }
+}
+
+/// As long as it has not adapted, as above; what it has learnt is the matter of the
+/// [game](super::keyed).
+impl<H: StreamHash, C: SelectorCoding> Subject for TelescopingFilter<H, C> {
+    common_abilities!();
+
+    fn ids(&self) -> Option<Vec<u64>> {
+        let bits = self.geometry().remainder_bits();
+        let id = |(quotient, remainder, selector)| {
+            debug_assert_eq!(selector, 0);
+            quotient << bits | remainder
+        };
+        Some(self.fingerprints().into_iter().map(id).collect())
+    }
+
+    fn slots(&self) -> Option<u64> {
+        Some(all_slots(self.geometry().slots()))
+    }
+
+    fn forget(&mut self, key: &Hashed<'_>) -> Option<Result<Removed, Error>> {
+        Some(self.remove_known_member_hashed(key))
+    }
+}
+
+/// As long as it has not adapted, as above.
+impl<H: StreamHash> Subject for ExtensionFilter<H> {
+    common_abilities!();
+
+    fn ids(&self) -> Option<Vec<u64>> {
+        Some(self.ids())
+    }
+
+    fn slots(&self) -> Option<u64> {
+        Some(all_slots(self.geometry().slots()))
+    }
+
+    fn forget(&mut self, key: &Hashed<'_>) -> Option<Result<Removed, Error>> {
+        Some(self.remove_known_member_hashed(key))
     }
 }

@@ -4,6 +4,7 @@
 //! [`Entry`], and that entry in [`ALL`].
 
 mod adaptive;
+mod coded;
 mod cuckoofilter;
 mod fastbloom;
 mod ours;
@@ -39,6 +40,9 @@ pub(crate) const ALL: &[Entry] = &[
     self::relatives::VACUUM,
     self::relatives::BLOOM,
     self::relatives::BLOCKED,
+    self::coded::TELESCOPING,
+    self::coded::TELESCOPING_PLAIN,
+    self::coded::EXTENSION,
     self::qfilter::ENTRY,
     self::fastbloom::ENTRY,
     self::cuckoofilter::ENTRY,

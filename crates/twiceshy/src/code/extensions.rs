@@ -1,0 +1,117 @@
+//! Extensions of fingerprints: strings of bits of any length.
+//!
+//! A fingerprint that has to differ from a query gets the bits of its key's hash up to the
+//! first one that differs: `k` bits with probability `2^-k`, each of the `2^k` strings alike.
+//! Nothing of this depends on the width of remainders.
+
+use super::coder::{Alphabet, Part};
+
+/// The bits of a key's stream that continue its home fingerprint. The default is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Extension {
+    len: u8,
+    bits: u32,
+}
+
+impl Extension {
+    /// The longest extension. A code has room for fewer bits than this.
+    pub const MAX_LEN: u32 = 30;
+
+    /// The extension of the `len` lowest bits of `bits`; `None` if that is too long.
+    #[must_use]
+    pub fn new(len: u32, bits: u64) -> Option<Self> {
+        (len <= Self::MAX_LEN).then(|| Extension {
+            len: len as u8,
+            bits: (bits & ((1 << len) - 1)) as u32,
+        })
+    }
+
+    /// How many bits there are.
+    #[inline]
+    #[must_use]
+    pub fn len(self) -> u32 {
+        u32::from(self.len)
+    }
+
+    /// Are there none?
+    #[inline]
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// The bits; the first one is the most significant.
+    #[inline]
+    #[must_use]
+    pub fn bits(self) -> u64 {
+        u64::from(self.bits)
+    }
+}
+
+/// The alphabet of extensions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extensions;
+
+/// One slot in ten has an extension: with four bits each (two for the length, two for the
+/// bits, on average) a block's code is full then.
+const NOTHING: u64 = u64::MAX / 10 * 9;
+
+impl Alphabet for Extensions {
+    type Letter = Extension;
+
+    fn nothing(&self) -> u64 {
+        NOTHING
+    }
+
+    /// ```text
+    /// width        |      1 bit      |  2 bits |  3 | …
+    ///              |   0    |   1    |         |
+    /// ```
+    #[inline(always)]
+    fn part(&self, width: u64, letter: Extension) -> Option<Part> {
+        let len = letter.len();
+        if !(1..=Extension::MAX_LEN).contains(&len) {
+            return None;
+        }
+        let (from, share) = of_length(width, len);
+        let low = piece(share, len, letter.bits());
+        let end = piece(share, len, letter.bits() + 1);
+        (low < end).then(|| Part {
+            low: from + low,
+            width: end - low,
+        })
+    }
+
+    #[inline(always)]
+    fn find(&self, width: u64, at: u64) -> Option<(Extension, Part)> {
+        // Numbers of length k and more: the last `width >> (k - 1)`.
+        let rest = width - at;
+        let mut len = 1;
+        while len <= Extension::MAX_LEN && rest <= width >> len {
+            len += 1;
+        }
+        if len > Extension::MAX_LEN {
+            return None;
+        }
+        let (from, share) = of_length(width, len);
+        let at = at.checked_sub(from).filter(|&at| at < share)?;
+        // The last piece that starts at or before it.
+        let bits = ((u128::from(at + 1) << len) - 1) / u128::from(share);
+        let extension = Extension::new(len, bits as u64)?;
+        Some((extension, self.part(width, extension)?))
+    }
+}
+
+/// Where the extensions of `len` bits start in an interval, and how many numbers they have:
+/// half of what the shorter ones leave.
+#[inline(always)]
+fn of_length(width: u64, len: u32) -> (u64, u64) {
+    let rest = width >> (len - 1);
+    (width - rest, rest - (width >> len))
+}
+
+/// Where piece `bits` of `2^len` starts.
+#[inline(always)]
+fn piece(share: u64, len: u32, bits: u64) -> u64 {
+    ((u128::from(share) * u128::from(bits)) >> len) as u64
+}

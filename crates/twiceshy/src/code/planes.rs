@@ -1,0 +1,70 @@
+//! Hash selectors stored plainly: three bits a slot, in three words of one bit each.
+
+use super::selectors::Selector;
+use super::{Coding, SLOTS};
+use crate::bits::{load_word, mask_through, store_word};
+use crate::quotient::Bare;
+
+/// Stores selectors up to 7 as they are. Nothing ever overflows, at more than three times the
+/// space of a code.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Planes;
+
+const PLANES: usize = 3;
+
+impl Planes {
+    /// The highest selector.
+    pub const MAX: Selector = (1 << PLANES) - 1;
+}
+
+impl Coding for Planes {
+    type Letter = Selector;
+    type Lane = Bare<{ PLANES * 8 }>;
+    type Word = [u64; PLANES];
+
+    #[inline(always)]
+    fn load(lane: &[u8]) -> [u64; PLANES] {
+        std::array::from_fn(|plane| load_word(lane, 8 * plane))
+    }
+
+    #[inline(always)]
+    fn store(lane: &mut [u8], word: [u64; PLANES]) {
+        for (plane, bits) in word.into_iter().enumerate() {
+            store_word(lane, 8 * plane, bits);
+        }
+    }
+
+    #[inline(always)]
+    fn is_clear(&self, word: [u64; PLANES], from: u32, to: u32) -> bool {
+        let range = mask_through(to & 63) & !0 << (from & 63);
+        (word[0] | word[1] | word[2]) & range == 0
+    }
+
+    #[inline(always)]
+    fn letters(&self, word: [u64; PLANES]) -> impl Iterator<Item = (u32, Selector)> {
+        let mut left = word[0] | word[1] | word[2];
+        std::iter::from_fn(move || {
+            let slot = left.trailing_zeros();
+            if slot == SLOTS {
+                return None;
+            }
+            left &= left - 1;
+            let bit = |plane: usize| (word[plane] >> slot & 1) << plane;
+            Some((slot, (0..PLANES).map(bit).sum::<u64>() as Selector))
+        })
+    }
+
+    #[inline(always)]
+    fn encode(&self, letters: impl IntoIterator<Item = (u32, Selector)>) -> Option<[u64; PLANES]> {
+        let mut word = [0; PLANES];
+        for (slot, selector) in letters {
+            if selector > Self::MAX {
+                return None;
+            }
+            for (plane, bits) in word.iter_mut().enumerate() {
+                *bits |= u64::from(selector >> plane & 1) << slot;
+            }
+        }
+        Some(word)
+    }
+}

@@ -1,0 +1,246 @@
+//! The coder alone: everything at small sizes, much at the real one.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::hash::mix;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
+    }
+}
+
+/// All messages of `slots` letters out of `letters`, the first of which is nothing.
+fn messages<L: Copy>(slots: u32, letters: &[L]) -> impl Iterator<Item = Vec<L>> + '_ {
+    let count = (letters.len() as u64).pow(slots);
+    (0..count).map(move |mut number| {
+        let mut message = Vec::new();
+        for _ in 0..slots {
+            message.push(letters[(number % letters.len() as u64) as usize]);
+            number /= letters.len() as u64;
+        }
+        message
+    })
+}
+
+fn sparse<L: Copy + Default + Eq>(message: &[L]) -> Vec<(u32, L)> {
+    let letters = (0..).zip(message.iter().copied());
+    letters
+        .filter(|&(_, letter)| letter != L::default())
+        .collect()
+}
+
+/// Every message: those that fit come back, no two of them overlap, and every number between
+/// decodes to the message whose interval it is in, or to none.
+fn try_everything<A: Alphabet>(alphabet: A, slots: u32, bits: u32, letters: &[A::Letter]) -> usize {
+    let coder = Coder::with_size(alphabet, slots, bits);
+    let mut codes = BTreeMap::new();
+    for message in messages(slots, letters) {
+        let message = sparse(&message);
+        let Some(code) = coder.encode(message.iter().copied()) else {
+            continue;
+        };
+        assert!(code < 1 << bits);
+        assert_eq!(coder.decode(code).collect::<Vec<_>>(), message);
+        let first = message.first().map_or(slots, |&(slot, _)| slot);
+        for to in 0..slots {
+            let is_clear = Coding::is_clear(&coder, code, 0, to);
+            assert_eq!(is_clear, to < first, "{message:?} up to {to}");
+        }
+        assert!(codes.insert(code, message).is_none(), "two for one code");
+    }
+    assert_eq!(codes.get(&0), Some(&vec![]), "nothing is zero");
+    for code in 0..1_u64 << bits {
+        let message: Vec<_> = coder.decode(code).collect();
+        let again = coder.encode(message.iter().copied());
+        // What comes out of any number can be coded, and no later than there.
+        assert!(again.is_some_and(|again| again <= code), "{code}");
+    }
+    codes.len()
+}
+
+#[test]
+fn everything_at_small_sizes() {
+    let selectors: Vec<Selector> = (0..=4).collect();
+    for width in [1, 2, 3, 5, 8, 20, 56] {
+        let mut fit = 0;
+        for (slots, bits) in [(1, 6), (2, 9), (3, 12), (4, 14), (5, 10)] {
+            fit += try_everything(Selectors::for_width(width), slots, bits, &selectors);
+        }
+        assert!(fit > 100, "{width}: {fit}");
+    }
+    let mut extensions = vec![Extension::default()];
+    for len in 1..=3 {
+        extensions.extend((0..1 << len).map(|bits| Extension::new(len, bits).unwrap()));
+    }
+    for (slots, bits) in [(1, 8), (2, 12), (3, 15), (4, 10)] {
+        let fit = try_everything(Extensions, slots, bits, &extensions);
+        assert!(fit >= 10, "{slots} slots: {fit}");
+    }
+}
+
+#[test]
+fn a_word_is_seven_bytes() {
+    let mut lane = [0; 7];
+    for word in [0, 1, 0x0011_2233_4455_6677, (1 << 56) - 1] {
+        Coder::<Selectors>::store(&mut lane, word);
+        assert_eq!(Coder::<Selectors>::load(&lane), word);
+    }
+}
+
+/// Letters as the alphabet expects them, from uniform numbers.
+fn draw<A: Alphabet>(alphabet: &A, random: &mut Random) -> A::Letter {
+    if random.next() < alphabet.nothing() {
+        return A::Letter::default();
+    }
+    let width = 1 << 60;
+    let found = alphabet.find(width, random.below(width));
+    found.map_or_else(Default::default, |(letter, _)| letter)
+}
+
+/// Codes many random blocks. Gives the mean number of bits over the ideal ones of those that
+/// certainly fit (of the others only the lucky ones do), and the share that fit.
+fn loss<A: Alphabet>(alphabet: A, blocks: u32, seed: u64) -> (f64, f64) {
+    let coder = Coder::new(alphabet.clone());
+    let mut random = Random::new(seed);
+    let ideal = |letter: A::Letter| {
+        let nothing = alphabet.nothing() as f64 / 2_f64.powi(64);
+        if letter == A::Letter::default() {
+            return -nothing.log2();
+        }
+        let part = alphabet.part(1 << 60, letter).expect("it was drawn");
+        -((1.0 - nothing) * part.width as f64 / 2_f64.powi(60)).log2()
+    };
+    let (mut lost, mut easy, mut fit) = (0.0, 0.0, 0);
+    for _ in 0..blocks {
+        let message: Vec<_> = (0..SLOTS).map(|_| draw(&alphabet, &mut random)).collect();
+        let entropy: f64 = message.iter().map(|&letter| ideal(letter)).sum();
+        let letters = sparse(&message);
+        let Some(bits) = coder.bits(letters.iter().copied()) else {
+            assert!(entropy > 50.0, "{entropy} bits do not fit: {letters:?}");
+            continue;
+        };
+        let code = coder.encode(letters.iter().copied()).expect("as just seen");
+        assert!(coder.decode(code).eq(letters));
+        if entropy < 50.0 {
+            lost += bits - entropy;
+            easy += 1.0;
+        }
+        fit += 1;
+    }
+    (lost / easy, f64::from(fit) / f64::from(blocks))
+}
+
+/// The integers lose next to nothing against the entropy, for every width: what they lose is
+/// in the roundings of the last, narrow intervals.
+#[test]
+fn the_loss_against_the_entropy() {
+    for width in 1..=56 {
+        let (lost, fit) = loss(Selectors::for_width(width), 400, u64::from(width));
+        println!("selectors, {width} bits: {lost:.4} bits lost a block, {fit:.3} fit");
+        assert!(lost.abs() < 0.1 && fit > 0.4, "{width}: {lost} {fit}");
+    }
+    let (lost, fit) = loss(Extensions, 4_000, 0);
+    println!("extensions: {lost:.4} bits lost a block, {fit:.3} fit");
+    assert!(lost.abs() < 0.1 && fit > 0.4, "{lost} {fit}");
+}
+
+/// The probabilities are those of Corollary 3, normalized.
+#[test]
+fn probabilities_of_the_corollary() {
+    for bits in 1..=56_u32 {
+        let alphabet = Selectors::for_width(bits);
+        let epsilon = 2_f64.powi(-(bits as i32));
+        let nothing = alphabet.nothing() as f64 / 2_f64.powi(64);
+        let expected = [0.08, 0.12, 0.15, 0.175, 0.185, 0.19, 0.195, 0.2];
+        let c = expected[bits.min(8) as usize - 1] / epsilon;
+        let mut weights = vec![(-c * epsilon).exp()];
+        for k in 1..=i32::from(Selectors::MAX) {
+            let mut term = 1.0;
+            let mut sum = 0.0;
+            for i in 1..=k {
+                term *= c * epsilon / f64::from(i);
+                sum += term * epsilon.powi(k - i);
+            }
+            weights.push(sum);
+        }
+        let total: f64 = weights.iter().sum();
+        assert!((nothing - weights[0] / total).abs() < 1e-9, "{bits}");
+        for (k, weight) in weights.iter().enumerate().skip(1).take(6) {
+            let width = 1 << 60;
+            let part = alphabet.part(width, k as Selector).expect("likely enough");
+            let share = part.width as f64 / width as f64 * (1.0 - nothing);
+            let wanted = weight / total;
+            assert!((share / wanted - 1.0).abs() < 1e-6, "{bits} bits, {k}");
+        }
+    }
+}
+
+/// What the thesis says of its code: around eight single-bit extensions, or one of 19 bits.
+#[test]
+fn room_for_extensions() {
+    let coder = Coder::new(Extensions);
+    let one = Extension::new(1, 1).unwrap();
+    let spread = |count: u32| (0..count).map(move |i| (64 * i / count, one));
+    let most = (1..64)
+        .take_while(|&n| coder.encode(spread(n)).is_some())
+        .count();
+    assert!(most >= 8, "{most} extensions of one bit");
+    let longest = (1..=Extension::MAX_LEN)
+        .filter(|&len| {
+            let extension = Extension::new(len, 0).unwrap();
+            coder.encode([(40, extension)]).is_some()
+        })
+        .count();
+    assert!(longest >= 19, "one extension of {longest} bits");
+    println!("{most} of one bit, or one of {longest} bits");
+}
+
+/// Room for at least sixteen selectors of 1 at eight bits, as in the thesis, wherever they are.
+#[test]
+fn room_for_selectors() {
+    let mut random = Random::new(5);
+    let coder = Coder::new(Selectors::for_width(8));
+    for _ in 0..1_000 {
+        let mut slots = [false; 64];
+        for _ in 0..16 {
+            slots[random.below(64) as usize] = true;
+        }
+        let letters = (0..).zip(slots).filter(|&(_, set)| set);
+        assert!(coder.encode(letters.map(|(slot, _)| (slot, 1))).is_some());
+    }
+}
+
+#[test]
+fn planes_hold_what_they_are_given() {
+    let mut random = Random::new(6);
+    for _ in 0..1_000 {
+        let message: Vec<Selector> = (0..64).map(|_| random.below(8) as Selector).collect();
+        let letters = sparse(&message);
+        let word = Planes.encode(letters.iter().copied()).expect("all fit");
+        assert!(Planes.letters(word).eq(letters.iter().copied()));
+        let (from, to) = (random.below(64) as u32, random.below(64) as u32);
+        let (from, to) = (from.min(to), from.max(to));
+        let clear = message[from as usize..=to as usize]
+            .iter()
+            .all(|&letter| letter == 0);
+        assert_eq!(Planes.is_clear(word, from, to), clear);
+        let mut lane = [0; 24];
+        Planes::store(&mut lane, word);
+        assert_eq!(Planes::load(&lane), word);
+    }
+    assert_eq!(Planes.encode([(3, 8)]), None);
+}

@@ -1,0 +1,229 @@
+//! The operations on the table, compiled for each set of instructions.
+
+use super::Core;
+use super::moves::{Relieve, lower, raise};
+use crate::bits::{Bytes, Isa, Operation};
+use crate::code::Coding;
+use crate::error::Error;
+use crate::quotient::{Fingerprint, Glance, Look, Run, Short, Sidecar, Table};
+
+/// What letters mean for a lookup.
+pub(crate) trait Glimpse {
+    /// Must the letters of the slots of this run be looked at? `equal` of them, up to `last`,
+    /// hold the remainder of the query.
+    fn asks<C: Coding>(coding: &C, look: &Look<'_>, last_equal: impl FnOnce() -> u32) -> bool;
+
+    /// The same for a run that is not inside its block.
+    const ASKS_ONLY_EQUALS: bool;
+}
+
+/// Does a slot match a key with this `h0`? `None` if letters decide.
+pub(crate) struct Answer<'f, C: Coding, M, G> {
+    pub(crate) core: &'f Core<C, M>,
+    pub(crate) h0: u64,
+    pub(crate) glimpse: std::marker::PhantomData<G>,
+}
+
+impl<C: Coding, M: Bytes, G: Glimpse> Operation for Answer<'_, C, M, G> {
+    type Output = Option<bool>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<bool> {
+        let Answer { core, h0, .. } = self;
+        let table = &core.table;
+        let Some(look) = table.look::<I, C::Lane>(core.geometry.fingerprint(h0)) else {
+            return core.answer_beyond::<G>(h0);
+        };
+        let last_equal = || look.start + table.index_of(look.equal);
+        if G::asks(&core.coding, &look, last_equal) {
+            return None;
+        }
+        Some(look.equal != 0)
+    }
+}
+
+struct AnswerBeyond<'f, C: Coding, M> {
+    core: &'f Core<C, M>,
+    h0: u64,
+    only_equals: bool,
+}
+
+impl<C: Coding, M: Bytes> Operation for AnswerBeyond<'_, C, M> {
+    type Output = Option<bool>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<bool> {
+        let AnswerBeyond {
+            core,
+            h0,
+            only_equals,
+        } = self;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = core.geometry.fingerprint(h0);
+        let run = core.table.odd_run::<I>(quotient);
+        let found = core.table.probe_run::<I>(&run, remainder) == Glance::Clear(true);
+        if (only_equals && !found) || core.is_run_clear(&run) {
+            return Some(found);
+        }
+        None
+    }
+}
+
+impl<C: Coding, M: Bytes> Core<C, M> {
+    #[inline(always)]
+    pub(crate) fn answer<G: Glimpse>(&self, h0: u64) -> Option<bool> {
+        self.table.cpu().run(Answer {
+            core: self,
+            h0,
+            glimpse: std::marker::PhantomData::<G>,
+        })
+    }
+
+    /// The long way, kept out of the short one.
+    #[inline(never)]
+    fn answer_beyond<G: Glimpse>(&self, h0: u64) -> Option<bool> {
+        self.table.cpu().run(AnswerBeyond {
+            core: self,
+            h0,
+            only_equals: G::ASKS_ONLY_EQUALS,
+        })
+    }
+}
+
+pub(super) struct FindRun<'f, S: Sidecar, M> {
+    pub(super) table: &'f Table<S, M>,
+    pub(super) quotient: u64,
+}
+
+impl<S: Sidecar, M: Bytes> Operation for FindRun<'_, S, M> {
+    type Output = Run;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Run {
+        self.table.run::<I>(self.quotient)
+    }
+}
+
+impl<C: Coding> Core<C> {
+    /// Adds a slot without a letter behind all of its run that are not above it.
+    #[inline(always)]
+    pub(crate) fn insert(
+        &mut self,
+        h0: u64,
+        relieve: impl Relieve<C, crate::mem::Memory> + Copy,
+    ) -> Result<(), Error> {
+        self.table.cpu().run(Insert {
+            core: self,
+            h0,
+            relieve,
+        })
+    }
+
+    #[inline(never)]
+    fn insert_beyond(
+        &mut self,
+        h0: u64,
+        relieve: impl Relieve<C, crate::mem::Memory> + Copy,
+    ) -> Result<(), Error> {
+        self.table.cpu().run(InsertBeyond {
+            core: self,
+            h0,
+            relieve,
+        })
+    }
+
+    /// Takes one slot out of a run.
+    pub(crate) fn close(
+        &mut self,
+        run: &Run,
+        at: u64,
+        relieve: impl Relieve<C, crate::mem::Memory>,
+    ) -> Result<(), Error> {
+        self.table.cpu().run(Close {
+            core: self,
+            run,
+            at,
+            relieve,
+        })
+    }
+}
+
+struct Insert<'f, C: Coding, R> {
+    core: &'f mut Core<C>,
+    h0: u64,
+    relieve: R,
+}
+
+impl<C: Coding, R: Relieve<C, crate::mem::Memory> + Copy> Operation for Insert<'_, C, R> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Result<(), Error> {
+        let Insert { core, h0, relieve } = self;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = core.geometry.fingerprint(h0);
+        let coding = &core.coding;
+        let result = core.table.insert_short_after::<I, C::Lane>(
+            quotient,
+            remainder,
+            (),
+            |table, from, to| raise(table, coding, from, to, relieve),
+        );
+        match result {
+            Short::Done(result) => result,
+            Short::NotHere => core.insert_beyond(h0, relieve),
+        }
+    }
+}
+
+struct InsertBeyond<'f, C: Coding, R> {
+    core: &'f mut Core<C>,
+    h0: u64,
+    relieve: R,
+}
+
+impl<C: Coding, R: Relieve<C, crate::mem::Memory>> Operation for InsertBeyond<'_, C, R> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Result<(), Error> {
+        let InsertBeyond { core, h0, relieve } = self;
+        let Core {
+            table,
+            geometry,
+            coding,
+        } = core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(h0);
+        let run = table.odd_run::<I>(quotient);
+        let at = table.upper_bound(&run, remainder);
+        table.open_home_after::<I>(&run, at, remainder, (), |table, from, to| {
+            raise(table, coding, from, to, relieve)
+        })
+    }
+}
+
+struct Close<'f, C: Coding, R> {
+    core: &'f mut Core<C>,
+    run: &'f Run,
+    at: u64,
+    relieve: R,
+}
+
+impl<C: Coding, R: Relieve<C, crate::mem::Memory>> Operation for Close<'_, C, R> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Result<(), Error> {
+        let Core { table, coding, .. } = self.core;
+        table.close_after::<I>(self.run, self.at, |table, at, to| {
+            lower(table, coding, at, to, self.relieve)
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! The telescoping and the extension filter against the set of their keys, at tiny
+//! geometries, with hashes that collide; and under the conformance suite.
+
+mod share;
+
+use twiceshy::builder::Buildable;
+use twiceshy::code::Planes;
+use twiceshy::hash::Seed;
+use twiceshy::quotient::Geometry;
+use twiceshy::testing::adaptive::universe::Chosen;
+use twiceshy::testing::keyed::{self, PLAYERS, Player, Tally};
+use twiceshy::testing::{Kind, Report, Shape, Source, Subject, run_shaped};
+use twiceshy::{Builder, ExtensionFilter, TelescopingFilter};
+
+/// Every kind of filter, many games.
+#[test]
+fn games() {
+    let games = 100 / share::divisor().min(100) as u64;
+    for player in PLAYERS {
+        let mut total = Tally::default();
+        for seed in 0..games {
+            match keyed::run(player, &mut Source::from_seed(seed), 400) {
+                Ok(tally) => total += tally,
+                Err(error) => panic!("seed {seed}: {error}"),
+            }
+        }
+        println!("{player:?}: {total:?}");
+        assert_eq!(total.operations, games * 400);
+        if share::divisor() > 1 {
+            continue;
+        }
+        assert!(total.inserted > 3_000 && total.removed > 300);
+        assert!(total.fixed > 1_000 && total.reloaded > 50 && total.full > 0);
+        assert_eq!(total.forgotten > 0, player != Player::PlainTelescoping);
+    }
+}
+
+/// The suite, as long as nothing adapts.
+fn conform<F: Buildable>(name: &str)
+where
+    F::WithHash<Chosen>: Subject,
+{
+    let mut total = Report::new();
+    let all = [
+        (1, 1),
+        (1, 5),
+        (64, 2),
+        (64, 9),
+        (130, 1),
+        (130, 7),
+        (200, 3),
+        (65, 50),
+    ];
+    for (slots, bits) in all.into_iter().step_by(share::divisor().min(8)) {
+        let geometry = Geometry::new(slots, bits).expect("a small geometry");
+        for shape in Shape::ALL {
+            let filter = Builder::<F>::new()
+                .hash::<Chosen>()
+                .slots(slots)
+                .remainder_bits(bits)
+                .seed(Seed::from_u64(1))
+                .build()
+                .expect("a small filter");
+            let mut source = Source::from_seed(slots * 100 + u64::from(bits));
+            match run_shaped(filter, shape, &mut source, 1_500) {
+                Ok(report) => total += report,
+                Err(error) => panic!("{name}, {geometry:?} {shape:?}: {error}"),
+            }
+        }
+    }
+    println!("{name}: {total}");
+    if share::divisor() == 1 {
+        // What they can't do.
+        let lacks = [
+            Kind::InsertOnce,
+            Kind::InsertOncePresent,
+            Kind::InsertOnceFull,
+            Kind::Double,
+            Kind::Halve,
+            Kind::ResizeImpossible,
+            Kind::ResizeFull,
+            Kind::Merge,
+            Kind::MergeUnlike,
+            Kind::BulkLoad,
+        ];
+        let missing = total.missing().filter(|kind| !lacks.contains(kind));
+        assert_eq!(missing.collect::<Vec<_>>(), [], "kinds left out");
+    }
+}
+
+#[test]
+fn telescoping_filters_conform() {
+    conform::<TelescopingFilter>("telescoping");
+}
+
+#[test]
+fn plain_telescoping_filters_conform() {
+    conform::<TelescopingFilter<twiceshy::hash::Sip13, Planes>>("plain selectors");
+}
+
+#[test]
+fn extension_filters_conform() {
+    conform::<ExtensionFilter>("extension");
+}
