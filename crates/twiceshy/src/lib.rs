@@ -15,6 +15,7 @@ mod mem;
 pub mod adaptive;
 pub mod batch;
 pub mod bloom;
+pub mod broom;
 pub mod builder;
 pub mod bulk;
 pub mod code;
@@ -40,6 +41,7 @@ pub mod testing;
 pub mod traits;
 
 pub use adaptive::{AdaptiveFilter, AdaptiveSet};
+pub use broom::BroomSet;
 pub use builder::Builder;
 pub use counting::CountingFilter;
 pub use error::Error;

@@ -6,7 +6,9 @@
 use std::fs;
 use std::path::Path;
 
-use twiceshy::testing::fuzz::{fuzz_adaptive, fuzz_cuckoo, fuzz_lists, fuzz_loader, fuzz_plain};
+use twiceshy::testing::fuzz::{
+    fuzz_adaptive, fuzz_code, fuzz_cuckoo, fuzz_lists, fuzz_loader, fuzz_plain, fuzz_telescoping,
+};
 
 /// Runs every file of a corpus through its target; gives how many there were.
 fn replay(target: &str, body: fn(&[u8])) -> Option<usize> {
@@ -52,4 +54,14 @@ fn cuckoo() {
 #[test]
 fn lists() {
     assert!(replay("lists", fuzz_lists).is_none_or(|count| count >= 20));
+}
+
+#[test]
+fn code() {
+    assert!(replay("code", fuzz_code).is_none_or(|count| count >= 20));
+}
+
+#[test]
+fn telescoping() {
+    assert!(replay("telescoping", fuzz_telescoping).is_none_or(|count| count >= 20));
 }

@@ -17,9 +17,14 @@ use twiceshy::cuckoo::{
 };
 use twiceshy::file::{self, FilterKind, Stored, View};
 use twiceshy::hash::{Hashed, Seed};
+use twiceshy::keyed::{KeyedFilter, KeyedSet};
 use twiceshy::lock_step::MemoryCells;
+use twiceshy::telescoping::PlainTelescopingFilter;
 use twiceshy::testing::files::{Verdict, judge, repair};
-use twiceshy::{AdaptiveFilter, CountingFilter, Filter, Insert, QuotientFilter};
+use twiceshy::{
+    AdaptiveFilter, Builder, CountingFilter, ExtensionFilter, Filter, Insert, QuotientFilter,
+    TelescopingFilter,
+};
 
 fn path(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
@@ -224,6 +229,19 @@ fn golden_relatives_give_their_answers() {
     assert!(QUERIES.clone().all(|query| !retouched.contains(&query)));
 }
 
+/// A set that has learnt.
+fn coded<F: KeyedFilter>() -> KeyedSet<F> {
+    let builder = Builder::<F>::new().slots(150).remainder_bits(4);
+    let mut set = KeyedSet::from_builder(builder.seed(Seed::from_u64(5))).expect("a small set");
+    for key in MEMBERS {
+        set.insert(&key).expect("room for it");
+    }
+    for query in QUERIES {
+        set.report_false_positive(&query).expect("a stranger");
+    }
+    set
+}
+
 /// All sound files.
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     #[allow(unused_mut)]
@@ -232,6 +250,18 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
         ("v1-counting", counting().to_bytes()),
         ("v1-adaptive", adaptive(0).to_bytes()),
         ("v1-adaptive-values", adaptive(3).to_bytes()),
+        (
+            "v1-telescoping",
+            coded::<TelescopingFilter>().filter().to_bytes(),
+        ),
+        (
+            "v1-telescoping-plain",
+            coded::<PlainTelescopingFilter>().filter().to_bytes(),
+        ),
+        (
+            "v1-extension",
+            coded::<ExtensionFilter>().filter().to_bytes(),
+        ),
     ];
     files.extend(relatives());
     #[cfg(feature = "xxh3")]
@@ -372,6 +402,27 @@ const DAMAGED: &[Damage] = &[
         },
         "its table is not one: the padding is not zero",
     ),
+    (
+        "v1-damaged-code",
+        "v1-telescoping",
+        |bytes| {
+            // The code of the first block.
+            bytes[128 + 18] ^= 1;
+            repair(bytes);
+        },
+        "its table is not one: a block's code is not canonical (at 0)",
+    ),
+    (
+        "v1-damaged-letter",
+        "v1-telescoping-plain",
+        |bytes| {
+            // A selector beside the last slot of all, which is empty.
+            let end = bytes.len() - 32 - 32;
+            bytes[end - 1] ^= 0x80;
+            repair(bytes);
+        },
+        "its table is not one: an empty slot has a letter",
+    ),
 ];
 
 #[test]
@@ -416,6 +467,18 @@ fn golden_files_give_their_answers() {
 }
 
 #[test]
+fn golden_codes_give_their_answers() {
+    let bytes = ["v1-telescoping", "v1-telescoping-plain", "v1-extension"].map(read);
+    let coded = View::<TelescopingFilter>::new(&bytes[0]).unwrap();
+    let plain = View::<PlainTelescopingFilter>::new(&bytes[1]).unwrap();
+    let extended = View::<ExtensionFilter>::new(&bytes[2]).unwrap();
+    assert!(MEMBERS.clone().all(|key| coded.contains(&key)));
+    assert!(MEMBERS.clone().all(|key| plain.contains(&key)));
+    assert!(MEMBERS.clone().all(|key| extended.contains(&key)));
+    assert!(coded.adapted() > 0 && plain.adapted() > 0 && extended.adapted() > 0);
+}
+
+#[test]
 fn golden_damage_is_refused_with_the_right_words() {
     for (name, _, _, message) in DAMAGED {
         let bytes = read(name);
@@ -426,6 +489,10 @@ fn golden_damage_is_refused_with_the_right_words() {
             Ok(FilterKind::Adaptive) => View::<AdaptiveFilter>::new(&bytes).unwrap_err(),
             Ok(FilterKind::Cuckoo) => View::<CuckooFilter>::new(&bytes).unwrap_err(),
             Ok(FilterKind::Bloom) => View::<BloomFilter>::new(&bytes).unwrap_err(),
+            Ok(FilterKind::Telescoping) => View::<TelescopingFilter>::new(&bytes).unwrap_err(),
+            Ok(FilterKind::PlainTelescoping) => {
+                View::<PlainTelescopingFilter>::new(&bytes).unwrap_err()
+            }
             _ => View::<QuotientFilter>::new(&bytes).unwrap_err(),
         };
         assert!(error.to_string().contains(message), "{name}: {error}");

@@ -2,7 +2,7 @@
 
 use super::fill::Fill;
 use super::keyed::is_same;
-use super::print::Digits;
+use super::print::{Digits, Print};
 use super::write::check_entry;
 use super::{AdaptiveFilter, edit};
 use crate::builder::{Buildable, Builder};
@@ -160,7 +160,8 @@ fn write_minirun(fill: &mut Fill, entries: &[(Hashed<'_>, u64, u64)]) -> Result<
             continue;
         }
         let key = Digits { key, width };
-        prints = edit::insert(prints, &keys, &key, *count, *value)?;
+        let new = Print::new(*count, *value);
+        prints = edit::insert(prints, &keys, &key, new, edit::must_part)?;
         // As they would lie in the table.
         prints.sort_unstable();
         keys.push(key);

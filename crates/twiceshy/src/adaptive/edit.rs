@@ -67,17 +67,16 @@ pub(crate) fn remove<S: Stream + Clone>(
     Ok(after.collect())
 }
 
-/// Adds a fingerprint for `key` that is told apart from every other key's where a count or
-/// a value hangs on one of them, in both directions.
+/// Adds a fingerprint for `key` that is told apart from every other key's where they must
+/// `part`, in both directions.
 pub(crate) fn insert<S: Stream>(
     prints: Vec<Print>,
     keys: &[S],
     key: &S,
-    count: u64,
-    value: u64,
+    mut new: Print,
+    part: impl Fn(&Print, &Print) -> bool,
 ) -> Result<Vec<Print>, Error> {
     let pairing = pair(&prints, keys).ok_or_else(unpaired)?;
-    let mut new = Print::new(count, value);
     let ghost = longest_ghost(&prints, key);
     if let Some(ghost) = ghost {
         new.extension.clone_from(&prints[ghost].extension);
@@ -85,7 +84,7 @@ pub(crate) fn insert<S: Stream>(
     let mut after = Vec::with_capacity(prints.len() + 1);
     for (i, (mut print, other)) in prints.into_iter().zip(pairing.key_of).enumerate() {
         match other {
-            Some(other) if must_part(&print, &new) => {
+            Some(other) if part(&print, &new) => {
                 if print.prefixes(key) {
                     print.extend(&keys[other], key)?;
                 }

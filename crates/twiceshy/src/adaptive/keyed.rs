@@ -1,6 +1,6 @@
 //! The operations that need the keys of a minirun.
 
-use super::print::{Digits, Layout, common_digits};
+use super::print::{Digits, Layout, Print, common_digits};
 use super::write::check_entry;
 use super::{Adapted, AdaptiveFilter, Insertion, Leave, edit};
 use crate::error::Error;
@@ -25,6 +25,32 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         keys: &[Hashed<'_>],
     ) -> Result<Insertion, Error> {
         check_entry(self.core.layout, count, value)?;
+        self.insert_parted(key, Print::new(count, value), keys, edit::must_part)
+    }
+
+    /// Adds a key so that no fingerprint of its minirun matches the key of another, whatever
+    /// their counts and values: both sides are extended until none is a prefix of another. `keys`
+    /// are all keys of the minirun (without the new one). A ghost that fits comes back to life.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the keys are not those of the minirun, [`Error::Full`] if
+    /// slots are missing, [`Error::Inseparable`] if hashes agree for ever. Nothing has changed
+    /// then.
+    pub fn insert_apart(
+        &mut self,
+        key: &Hashed<'_>,
+        keys: &[Hashed<'_>],
+    ) -> Result<Insertion, Error> {
+        self.insert_parted(key, Print::new(1, 0), keys, |_, _| true)
+    }
+
+    fn insert_parted(
+        &mut self,
+        key: &Hashed<'_>,
+        new: Print,
+        keys: &[Hashed<'_>],
+        part: impl Fn(&Print, &Print) -> bool,
+    ) -> Result<Insertion, Error> {
         let minirun = self.core.minirun_of(key.h0());
         let keys = self.check_keys(minirun, keys)?;
         if self.position(&keys, key).is_some() {
@@ -34,13 +60,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         let digits = |key| self.core.digits(key);
         let streams: Vec<_> = keys.iter().map(|&key| digits(key)).collect();
         let ghosts = self.core.ghosts;
-        let after = edit::insert(
-            contents.prints.clone(),
-            &streams,
-            &digits(key),
-            count,
-            value,
-        )?;
+        let after = edit::insert(contents.prints.clone(), &streams, &digits(key), new, part)?;
         self.core.replace(minirun, &contents, after)?;
         Ok(if self.core.ghosts < ghosts {
             Insertion::Revived

@@ -307,6 +307,14 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         })
     }
 
+    /// How many live fingerprints match a key.
+    pub(crate) fn matching(&self, key: &Hashed<'_>) -> usize {
+        let contents = self.core.contents_of(self.core.minirun_of(key.h0()));
+        let digits = self.core.digits(key);
+        let live = contents.prints.iter().filter(|print| !print.is_ghost());
+        live.filter(|print| print.prefixes(&digits)).count()
+    }
+
     /// How many fingerprints the filter holds, ghosts aside: one for each member.
     #[must_use]
     pub fn len(&self) -> u64 {
@@ -323,6 +331,13 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     #[must_use]
     pub fn ghosts(&self) -> u64 {
         self.core.ghosts
+    }
+
+    /// Slots that hold something: one for each member, and those of extensions, counters and
+    /// ghosts.
+    #[must_use]
+    pub fn used_slots(&self) -> u64 {
+        self.core.table.used()
     }
 
     /// Used slots per slot. Above [`sizing::MAX_LOAD`](crate::sizing::MAX_LOAD) insertions become slow.

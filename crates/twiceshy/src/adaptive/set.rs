@@ -40,6 +40,19 @@ pub struct AdaptiveSet<H: StreamHash = Sip13> {
     keys: MemoryMap,
     judge: Judge,
     leave: Leave,
+    insert: Meet,
+}
+
+/// How a new member meets the others of its minirun.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Meet {
+    /// Its fingerprint starts without an extension, and may match them.
+    #[default]
+    Together,
+    /// Both sides are extended until no fingerprint is a prefix of another; see
+    /// [`broom`](crate::broom).
+    Apart,
 }
 
 /// What became of a reported mistake.
@@ -77,6 +90,7 @@ impl<H: StreamHash> AdaptiveSet<H> {
             keys: MemoryMap::default(),
             judge: Judge::default(),
             leave: Leave::default(),
+            insert: Meet::default(),
         })
     }
 
@@ -91,6 +105,13 @@ impl<H: StreamHash> AdaptiveSet<H> {
     #[must_use]
     pub fn with_ghosts(mut self, leave: Leave) -> Self {
         self.leave = leave;
+        self
+    }
+
+    /// What insertions do where the minirun has members already. Default: nothing.
+    #[must_use]
+    pub fn with_meeting(mut self, meet: Meet) -> Self {
+        self.insert = meet;
         self
     }
 
@@ -109,7 +130,7 @@ impl<H: StreamHash> AdaptiveSet<H> {
         if self.is_member(hashed) {
             return Ok(Insertion::Present);
         }
-        let insertion = match self.filter.insert_hashed(hashed) {
+        let insertion = match self.insert_into_filter(hashed) {
             Err(Error::NeedsKeys { minirun }) => {
                 let keys = self.keys_of(minirun);
                 self.filter
@@ -121,11 +142,31 @@ impl<H: StreamHash> AdaptiveSet<H> {
         Ok(insertion)
     }
 
+    fn insert_into_filter(&mut self, hashed: &Hashed<'_>) -> Result<Insertion, Error> {
+        match self.insert {
+            Meet::Together => self.filter.insert_hashed(hashed),
+            Meet::Apart => {
+                let minirun = Minirun::from_id(self.filter.geometry().id(hashed.h0()));
+                let keys = self.keys_of(minirun);
+                self.filter
+                    .insert_apart(hashed, &borrow::<H>(&self.filter, &keys))
+            }
+        }
+    }
+
     /// Removes a key; `false` if it was no member.
     ///
     /// # Errors
     /// [`Error::Full`] if there is no slot for a ghost; nothing has changed then.
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Error> {
+        self.remove_leaving(key, self.leave)
+    }
+
+    pub(crate) fn remove_leaving<K: Key + ?Sized>(
+        &mut self,
+        key: &K,
+        leave: Leave,
+    ) -> Result<bool, Error> {
         let hashed = self.filter.hash(key);
         if !self.is_member(&hashed) {
             return Ok(false);
@@ -133,7 +174,7 @@ impl<H: StreamHash> AdaptiveSet<H> {
         let minirun = Minirun::from_id(self.filter.geometry().id(hashed.h0()));
         let keys = self.keys_of(minirun);
         self.filter
-            .remove(&hashed, &borrow::<H>(&self.filter, &keys), self.leave)?;
+            .remove(&hashed, &borrow::<H>(&self.filter, &keys), leave)?;
         let bytes = hashed.key().expect("a key was hashed");
         infallible(self.keys.remove(hashed.h0(), bytes));
         Ok(true)

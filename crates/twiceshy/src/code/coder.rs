@@ -1,9 +1,11 @@
 //! The coder: intervals of integers, narrowed gap by gap.
 
 use super::{CODE_BITS, Coding, SLOTS};
-use crate::bits::{load_word, store_word};
 use crate::quotient::Bare;
 use std::fmt::Debug;
+
+/// Bytes of a code.
+const LANE: usize = CODE_BITS as usize / 8;
 
 /// A part of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,15 @@ pub struct Coder<A> {
     clear: [u64; SLOTS as usize + 1],
     slots: u32,
     numbers: u64,
+    /// How many *nothings* make up a factor of two, times `2^12`.
+    per_bit: u64,
+}
+
+/// The logarithm of a number, with 52 bits behind the point and a constant too much; about.
+#[inline(always)]
+fn logarithm(number: u64) -> u64 {
+    // Numbers have 56 bits at most, and signed ones are converted at once.
+    (number as i64 as f64).to_bits()
 }
 
 /// The highest word of a product: `a` times the fraction `b`.
@@ -67,6 +78,7 @@ impl<A: Alphabet> Coder<A> {
             clear: [1 << bits; SLOTS as usize + 1],
             slots,
             numbers: 1 << bits,
+            per_bit: (-4096.0 / (one as f64 / 2_f64.powi(64)).log2()) as u64,
         };
         for k in 1..=SLOTS as usize {
             coder.nothings[k] = if k == 1 {
@@ -94,6 +106,14 @@ impl<A: Alphabet> Coder<A> {
         } else {
             times(width - 1, self.nothings[gap as usize]) + 1
         }
+    }
+
+    /// About how many *nothings* leave `at` numbers of `width`, which are more: their logarithm,
+    /// divided by that of one *nothing*. What the bits of a floating-point number say of its
+    /// logarithm, a straight line between powers of two, is near enough.
+    #[inline(always)]
+    fn guess(&self, at: u64, width: u64) -> u32 {
+        times(logarithm(width).wrapping_sub(logarithm(at)), self.per_bit) as u32
     }
 
     /// The interval of a message: its first number is the code.
@@ -149,49 +169,66 @@ pub struct Decode<'c, A> {
     slot: u32,
 }
 
-impl<A: Alphabet> Iterator for Decode<'_, A> {
-    type Item = (u32, A::Letter);
+/// Where the next letter is, and where its numbers are in the interval.
+struct Next {
+    slot: u32,
+    from: u64,
+    to: u64,
+}
 
+impl<A: Alphabet> Decode<'_, A> {
     #[inline(always)]
-    fn next(&mut self) -> Option<Self::Item> {
+    fn locate(&self) -> Option<Next> {
         let coder = self.coder;
         let left = coder.slots - self.slot;
         if self.at < coder.bound(self.width, left) {
             return None;
         }
-        // The last gap whose bound is above: bounds fall as gaps grow. Every step halves what
-        // is left, without a branch on where it is.
-        let mut gap = 0;
-        let mut step = 32;
-        while step > 0 {
-            let further = gap + step;
-            // Behind the last slot the bounds go on falling, so no limit is needed.
-            let is_above = self.at < times(self.width - 1, coder.nothings[further as usize]) + 1;
-            gap = if is_above { further } else { gap };
-            step /= 2;
+        // The last gap whose bound is above: bounds fall as gaps grow. A guess by the
+        // logarithm is off by one at most, or by more if widths are small; then it is mended.
+        let mut gap = coder.guess(self.at, self.width).min(left - 1);
+        let mut to = coder.bound(self.width, gap);
+        let mut from = coder.bound(self.width, gap + 1);
+        while self.at >= to && gap > 0 {
+            gap -= 1;
+            (from, to) = (to, coder.bound(self.width, gap));
         }
-        if gap >= left {
-            return None;
+        while self.at < from && gap + 1 < left {
+            gap += 1;
+            (to, from) = (from, coder.bound(self.width, gap + 1));
         }
-        let (from, to) = (
-            coder.bound(self.width, gap + 1),
-            coder.bound(self.width, gap),
-        );
+        let slot = self.slot + gap;
+        Some(Next { slot, from, to })
+    }
+
+    #[inline(always)]
+    fn read(&mut self, next: &Next) -> Option<A::Letter> {
+        let Next { slot, from, to } = *next;
         let at = self.at.wrapping_sub(from);
-        if self.at < from || from >= to || at >= to - from {
-            // Only a number that is no code leads here.
-            self.stop();
-            return None;
-        }
-        let Some((letter, part)) = coder.alphabet.find(to - from, at) else {
+        let width = to.wrapping_sub(from);
+        // A number that is no code may lie beyond all letters.
+        let found = match at < width {
+            true => self.coder.alphabet.find(width, at),
+            false => None,
+        };
+        let Some((letter, part)) = found else {
             self.stop();
             return None;
         };
-        let slot = self.slot + gap;
         self.at = at - part.low;
         self.width = part.width;
         self.slot = slot + 1;
-        Some((slot, letter))
+        Some(letter)
+    }
+}
+
+impl<A: Alphabet> Iterator for Decode<'_, A> {
+    type Item = (u32, A::Letter);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.locate()?;
+        Some((next.slot, self.read(&next)?))
     }
 }
 
@@ -205,26 +242,58 @@ impl<A> Decode<'_, A> {
 
 impl<A: Alphabet> Coding for Coder<A> {
     type Letter = A::Letter;
-    type Lane = Bare<{ CODE_BITS as usize / 8 }>;
+    type Lane = Bare<LANE>;
     type Word = u64;
 
     #[inline(always)]
     fn load(lane: &[u8]) -> u64 {
-        let mut bytes = [0; 8];
-        bytes[..CODE_BITS as usize / 8].copy_from_slice(&lane[..CODE_BITS as usize / 8]);
-        load_word(&bytes, 0)
+        // In two halves that share a byte: a copy to make eight bytes of seven would be
+        // read back before it is written.
+        let half = |at: usize| {
+            let bytes = lane[at..].first_chunk().expect("the lane has seven bytes");
+            u64::from(u32::from_le_bytes(*bytes))
+        };
+        half(0) | half(3) << 24
     }
 
     #[inline(always)]
     fn store(lane: &mut [u8], word: u64) {
-        let mut bytes = [0; 8];
-        store_word(&mut bytes, 0, word);
-        lane[..CODE_BITS as usize / 8].copy_from_slice(&bytes[..CODE_BITS as usize / 8]);
+        let bytes = word.to_le_bytes();
+        lane[..LANE].copy_from_slice(&bytes[..LANE]);
     }
 
     #[inline(always)]
     fn is_clear(&self, word: u64, _from: u32, to: u32) -> bool {
         word < self.clear[(to & 63) as usize + 1]
+    }
+
+    #[inline(always)]
+    fn has_letter(&self, word: u64, from: u32, to: u32) -> bool {
+        debug_assert!(!self.is_clear(word, from, to));
+        // There is a letter up to `to`. The first is found with constants alone.
+        let mut gap = (self.guess(word, self.numbers) & 63) as usize;
+        while word >= self.clear[gap] {
+            gap -= 1;
+        }
+        while gap < 63 && word < self.clear[gap + 1] {
+            gap += 1;
+        }
+        let mut next = Next {
+            slot: gap as u32,
+            from: self.clear[gap + 1],
+            to: self.clear[gap],
+        };
+        let mut letters = self.decode(word);
+        while next.slot < from {
+            if letters.read(&next).is_none() {
+                return false;
+            }
+            match letters.locate() {
+                Some(later) => next = later,
+                None => return false,
+            }
+        }
+        next.slot <= to
     }
 
     #[inline(always)]

@@ -96,8 +96,13 @@ impl Alphabet for Extensions {
         let (from, share) = of_length(width, len);
         let at = at.checked_sub(from).filter(|&at| at < share)?;
         // The last piece that starts at or before it.
-        let bits = ((u128::from(at + 1) << len) - 1) / u128::from(share);
-        let extension = Extension::new(len, bits as u64)?;
+        let bits = if len < (at + 1).leading_zeros() {
+            (((at + 1) << len) - 1) / share
+        } else {
+            // A division of two words: slow, and only for the longest.
+            (((u128::from(at + 1) << len) - 1) / u128::from(share)) as u64
+        };
+        let extension = Extension::new(len, bits)?;
         Some((extension, self.part(width, extension)?))
     }
 }

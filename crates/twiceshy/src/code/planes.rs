@@ -41,6 +41,11 @@ impl Coding for Planes {
     }
 
     #[inline(always)]
+    fn has_letter(&self, word: [u64; PLANES], from: u32, to: u32) -> bool {
+        !self.is_clear(word, from, to)
+    }
+
+    #[inline(always)]
     fn letters(&self, word: [u64; PLANES]) -> impl Iterator<Item = (u32, Selector)> {
         let mut left = word[0] | word[1] | word[2];
         std::iter::from_fn(move || {

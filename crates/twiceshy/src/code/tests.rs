@@ -59,6 +59,10 @@ fn try_everything<A: Alphabet>(alphabet: A, slots: u32, bits: u32, letters: &[A:
         for to in 0..slots {
             let is_clear = Coding::is_clear(&coder, code, 0, to);
             assert_eq!(is_clear, to < first, "{message:?} up to {to}");
+            for from in (0..=to).filter(|_| !is_clear) {
+                let is_there = message.iter().any(|&(slot, _)| (from..=to).contains(&slot));
+                assert_eq!(coder.has_letter(code, from, to), is_there, "{message:?}");
+            }
         }
         assert!(codes.insert(code, message).is_none(), "two for one code");
     }

@@ -97,9 +97,9 @@ impl Glimpse for BesideEquals {
     const ASKS_ONLY_EQUALS: bool = true;
 
     #[inline(always)]
-    fn asks<C: Coding>(coding: &C, look: &Look<'_>, last_equal: impl FnOnce() -> u32) -> bool {
+    fn asks(look: &Look<'_>, last_equal: impl FnOnce() -> u32) -> Option<u32> {
         // The caller branches on the answer, too, so this branch is no new one to predict.
-        look.equal != 0 && !coding.is_clear(C::load(look.lane), look.start, last_equal())
+        (look.equal != 0).then(last_equal)
     }
 }
 

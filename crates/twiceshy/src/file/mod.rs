@@ -110,7 +110,8 @@ pub fn peek(bytes: &[u8]) -> Result<Info, Error> {
 
 /// A filter that has a file format and can be asked in it:
 /// [`QuotientFilter`](crate::QuotientFilter), [`CountingFilter`](crate::CountingFilter),
-/// [`AdaptiveFilter`](crate::AdaptiveFilter), and those of [`cuckoo`](crate::cuckoo) and
+/// [`AdaptiveFilter`](crate::AdaptiveFilter), [`TelescopingFilter`](crate::TelescopingFilter),
+/// [`ExtensionFilter`](crate::ExtensionFilter), and those of [`cuckoo`](crate::cuckoo) and
 /// [`bloom`](crate::bloom).
 pub trait Stored: sealed::Stored {
     /// The same filter over borrowed bytes.

@@ -3,7 +3,8 @@
 /// Up to 64 letters in the order of their slots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Letters<L> {
-    items: [(u32, L); 64],
+    slots: [u8; 64],
+    letters: [L; 64],
     len: usize,
 }
 
@@ -11,29 +12,32 @@ impl<L: Copy + Default> Letters<L> {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Letters {
-            items: [(0, L::default()); 64],
+            slots: [0; 64],
+            letters: [L::default(); 64],
             len: 0,
         }
     }
 
-    /// Adds a letter behind the others.
     #[inline(always)]
-    pub(crate) fn push(&mut self, slot: u32, letter: L) {
-        debug_assert!(self.as_slice().last().is_none_or(|&(last, _)| last < slot));
-        if let Some(item) = self.items.get_mut(self.len) {
-            *item = (slot, letter);
-            self.len += 1;
-        }
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
     }
 
+    /// Adds a letter behind the others; there are never more than 64.
     #[inline(always)]
-    pub(crate) fn as_slice(&self) -> &[(u32, L)] {
-        &self.items[..self.len]
+    pub(crate) fn push(&mut self, slot: u32, letter: L) {
+        debug_assert!(self.len < 64 && self.iter().all(|(last, _)| last < slot));
+        let at = self.len & 63;
+        self.slots[at] = slot as u8;
+        self.letters[at] = letter;
+        self.len = at + 1;
     }
 
     #[inline(always)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, L)> + '_ {
-        self.as_slice().iter().copied()
+        let len = self.len.min(64);
+        let slots = self.slots[..len].iter().map(|&slot| u32::from(slot));
+        slots.zip(self.letters[..len].iter().copied())
     }
 
     /// Keeps the letters of some slots.

@@ -139,19 +139,14 @@ impl<C: Coding, M: Bytes> Core<C, M> {
         let mut runs = self.table.runs().peekable();
         for block in 0..self.table.blocks() {
             let word = self.word(block);
-            let (first, end) = (block * 64, block * 64 + 64);
-            let mut letters = self.coding.letters(word).peekable();
-            if letters.peek().is_some() {
-                // Runs that end before the first letter have had their turn.
-                for (slot, _) in letters.by_ref() {
-                    let slot = first + u64::from(slot);
-                    while runs.next_if(|run| run.end <= slot).is_some() {}
-                    if !runs.peek().is_some_and(|run| run.start <= slot) {
-                        return Err(Violation::new("an empty slot has a letter", slot));
-                    }
+            for (slot, _) in self.coding.letters(word) {
+                let slot = block * 64 + u64::from(slot);
+                // Runs that end before this letter have had their turn.
+                while runs.next_if(|run| run.end <= slot).is_some() {}
+                if runs.peek().is_none_or(|run| run.start > slot) {
+                    return Err(Violation::new("an empty slot has a letter", slot));
                 }
             }
-            debug_assert!(end <= self.table.slots());
             if self.coding.encode(self.coding.letters(word)) != Some(word) {
                 return Err(Violation::new("a block's code is not canonical", block));
             }

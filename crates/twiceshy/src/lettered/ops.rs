@@ -1,7 +1,7 @@
 //! The operations on the table, compiled for each set of instructions.
 
 use super::Core;
-use super::moves::{Relieve, lower, raise};
+use super::moves::{Lower, Raise, Relieve};
 use crate::bits::{Bytes, Isa, Operation};
 use crate::code::Coding;
 use crate::error::Error;
@@ -9,12 +9,13 @@ use crate::quotient::{Fingerprint, Glance, Look, Run, Short, Sidecar, Table};
 
 /// What letters mean for a lookup.
 pub(crate) trait Glimpse {
-    /// Must the letters of the slots of this run be looked at? `equal` of them, up to `last`,
-    /// hold the remainder of the query.
-    fn asks<C: Coding>(coding: &C, look: &Look<'_>, last_equal: impl FnOnce() -> u32) -> bool;
-
-    /// The same for a run that is not inside its block.
+    /// Does it ask for the letters of those slots only that hold the remainder of the query?
     const ASKS_ONLY_EQUALS: bool;
+
+    /// The last slot up to which a letter would make a difference, counted from the block's
+    /// start; `None` if no letter would. `last_equal` is the last slot that holds the remainder
+    /// of the query, if one does.
+    fn asks(look: &Look<'_>, last_equal: impl FnOnce() -> u32) -> Option<u32>;
 }
 
 /// Does a slot match a key with this `h0`? `None` if letters decide.
@@ -34,12 +35,22 @@ impl<C: Coding, M: Bytes, G: Glimpse> Operation for Answer<'_, C, M, G> {
         let Some(look) = table.look::<I, C::Lane>(core.geometry.fingerprint(h0)) else {
             return core.answer_beyond::<G>(h0);
         };
-        let last_equal = || look.start + table.index_of(look.equal);
-        if G::asks(&core.coding, &look, last_equal) {
-            return None;
+        if let Some(to) = G::asks(&look, || look.start + table.index_of(look.equal)) {
+            let word = C::load(look.lane);
+            if !core.coding.is_clear(word, look.start, to)
+                && has_letter(&core.coding, word, look.start, to)
+            {
+                return None;
+            }
         }
         Some(look.equal != 0)
     }
+}
+
+/// Has one of the slots `from..=to` a letter? Kept out of the short ways.
+#[inline(never)]
+pub(super) fn has_letter<C: Coding>(coding: &C, word: C::Word, from: u32, to: u32) -> bool {
+    coding.has_letter(word, from, to)
 }
 
 struct AnswerBeyond<'f, C: Coding, M> {
@@ -171,7 +182,7 @@ impl<C: Coding, R: Relieve<C, crate::mem::Memory> + Copy> Operation for Insert<'
             quotient,
             remainder,
             (),
-            |table, from, to| raise(table, coding, from, to, relieve),
+            Raise { coding, relieve },
         );
         match result {
             Short::Done(result) => result,
@@ -203,9 +214,7 @@ impl<C: Coding, R: Relieve<C, crate::mem::Memory>> Operation for InsertBeyond<'_
         } = geometry.fingerprint(h0);
         let run = table.odd_run::<I>(quotient);
         let at = table.upper_bound(&run, remainder);
-        table.open_home_after::<I>(&run, at, remainder, (), |table, from, to| {
-            raise(table, coding, from, to, relieve)
-        })
+        table.open_home_after::<I>(&run, at, remainder, (), Raise { coding, relieve })
     }
 }
 
@@ -222,8 +231,7 @@ impl<C: Coding, R: Relieve<C, crate::mem::Memory>> Operation for Close<'_, C, R>
     #[inline(always)]
     fn run<I: Isa>(self) -> Result<(), Error> {
         let Core { table, coding, .. } = self.core;
-        table.close_after::<I>(self.run, self.at, |table, at, to| {
-            lower(table, coding, at, to, self.relieve)
-        })
+        let relieve = self.relieve;
+        table.close_after::<I>(self.run, self.at, Lower { coding, relieve })
     }
 }

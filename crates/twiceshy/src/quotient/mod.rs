@@ -52,6 +52,7 @@ pub(crate) use find::{Glance, Look};
 pub use geometry::{Fingerprint, Geometry, Minirun};
 pub use iter::Runs;
 pub(crate) use scan::{Buffer, Home, Scan};
+pub(crate) use shift::Moving;
 pub(crate) use short::Short;
 pub(crate) use sidecar::Unmarked;
 pub use sidecar::{Bare, Mark, Marks, Sidecar};

@@ -22,6 +22,23 @@ use super::table::{Table, split};
 use crate::bits::{Bytes, Isa};
 use crate::error::Error;
 
+/// Somebody who keeps something of their own in the lanes, and must move it with the slots.
+pub(crate) trait Moving<S: Sidecar, M> {
+    /// Slots are about to move. Up by one, those from `from` up to, not including, `to`; or
+    /// down by one, those behind `from` up to, not including, `to`. If this fails, they stay.
+    fn before(self, table: &mut Table<S, M>, from: u64, to: u64) -> Result<(), Error>;
+}
+
+/// Nothing but the slots moves.
+pub(crate) struct Still;
+
+impl<S: Sidecar, M> Moving<S, M> for Still {
+    #[inline(always)]
+    fn before(self, _: &mut Table<S, M>, _: u64, _: u64) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// Adds an unmarked slot with `value` to a run, at slot `at` of `run.start..=run.end`
     /// and not between a slot and the marked ones behind it.
@@ -36,12 +53,11 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         value: u64,
         item: S::Item,
     ) -> Result<(), Error> {
-        self.open_home_after::<I>(run, at, value, item, |_, _, _| Ok(()))
+        self.open_home_after::<I>(run, at, value, item, Still)
     }
 
-    /// [`open_home`](Self::open_home), with a last word for those who keep something of their
-    /// own in the lanes: `moving` is told that the slots from the first up to, not including,
-    /// the second number will move up by one. If it fails, nothing has changed.
+    /// [`open_home`](Self::open_home), with a last word for `moving`. If that fails, nothing has
+    /// changed.
     #[inline(always)]
     pub(crate) fn open_home_after<I: Isa>(
         &mut self,
@@ -49,7 +65,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         at: u64,
         value: u64,
         item: S::Item,
-        moving: impl FnOnce(&mut Self, u64, u64) -> Result<(), Error>,
+        moving: impl Moving<S, M>,
     ) -> Result<(), Error> {
         debug_assert!(run.start <= at && at <= run.end && !S::is_mark(item));
         let is_last = at >= run.home_end;
@@ -80,7 +96,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         slot: Slot<S::Item>,
     ) -> Result<(), Error> {
         debug_assert!(run.start < at && at <= run.end && S::is_mark(slot.item));
-        self.open::<I>(run, at, slot, |_, _, _| Ok(()))
+        self.open::<I>(run, at, slot, Still)
     }
 
     #[inline(always)]
@@ -89,13 +105,13 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         run: &Run,
         at: u64,
         slot: Slot<S::Item>,
-        moving: impl FnOnce(&mut Self, u64, u64) -> Result<(), Error>,
+        moving: impl Moving<S, M>,
     ) -> Result<(), Error> {
         let empty = self.first_empty::<I>(run.end);
         if empty >= self.slots {
             return Err(self.full());
         }
-        moving(self, at, empty)?;
+        moving.before(self, at, empty)?;
         let (block, from) = split(at);
         let (last, to) = split(empty);
         // Blocks between the quotient's and the slot's hold nothing that moves, but the
@@ -145,25 +161,24 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// Takes one slot out of a run. An unmarked slot must have no marked ones behind it.
     #[inline(always)]
     pub(crate) fn close<I: Isa>(&mut self, run: &Run, at: u64) {
-        self.close_after::<I>(run, at, |_, _, _| Ok(()))
+        self.close_after::<I>(run, at, Still)
             .expect("closing a slot does not fail by itself");
     }
 
-    /// [`close`](Self::close), with a last word for those who keep something of their own in
-    /// the lanes: `moving` is told that the slots behind the first up to, not including, the
-    /// second number will move down by one. If it fails, nothing has changed.
+    /// [`close`](Self::close), with a last word for `moving`. If that fails, nothing has
+    /// changed.
     #[inline(always)]
     pub(crate) fn close_after<I: Isa>(
         &mut self,
         run: &Run,
         at: u64,
-        moving: impl FnOnce(&mut Self, u64, u64) -> Result<(), Error>,
+        moving: impl Moving<S, M>,
     ) -> Result<(), Error> {
         debug_assert!(run.occupied && run.start <= at && at < run.end);
         debug_assert!(at + 1 == self.skip_marked(at + 1) || S::is_mark(self.slot(at).item));
         let was_runend = at + 1 == run.home_end;
         let unmoved = self.first_unmoved::<I>(run.end);
-        moving(self, at, unmoved)?;
+        moving.before(self, at, unmoved)?;
         let (block, from) = split(at);
         let (last, to) = split(unmoved - 1);
         let home = run.quotient / 64;

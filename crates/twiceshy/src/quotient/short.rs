@@ -7,6 +7,7 @@
 
 use super::Fingerprint;
 use super::block::{self, Header, Slot};
+use super::shift::{Moving, Still};
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa, RawBlockMut};
@@ -44,7 +45,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         home: u64,
         at: u32,
         slot: Slot<L::Item>,
-        moving: impl FnOnce(&mut Self, u64, u64) -> Result<(), Error>,
+        moving: impl Moving<S, M>,
     ) -> Result<(), Error>
     where
         L::Item: Into<S::Item>,
@@ -54,7 +55,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         if empty >= self.slots {
             return Err(self.full());
         }
-        moving(self, home * 64 + u64::from(at), empty)?;
+        moving.before(self, home * 64 + u64::from(at), empty)?;
         let carry = block::shift_up::<I, L>(&mut self.block_mut(home), at, 63, slot);
         self.shift_up_from::<I>(home + 1, empty, carry.convert());
         Ok(())
@@ -72,19 +73,18 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     where
         L::Item: Into<S::Item>,
     {
-        self.insert_short_after::<I, L>(quotient, value, item, |_, _, _| Ok(()))
+        self.insert_short_after::<I, L>(quotient, value, item, Still)
     }
 
-    /// [`insert_short`](Self::insert_short), with a last word for those who keep something of
-    /// their own in the lanes: `moving` is told that the slots from the first up to, not
-    /// including, the second number will move up by one. If it fails, nothing has changed.
+    /// [`insert_short`](Self::insert_short), with a last word for `moving`. If that fails,
+    /// nothing has changed.
     #[inline(always)]
     pub(crate) fn insert_short_after<I: Isa, L: Sidecar>(
         &mut self,
         quotient: u64,
         value: u64,
         item: L::Item,
-        moving: impl FnOnce(&mut Self, u64, u64) -> Result<(), Error>,
+        moving: impl Moving<S, M>,
     ) -> Short<Result<(), Error>>
     where
         L::Item: Into<S::Item>,
@@ -130,7 +130,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             Some(empty) if empty == at => block::put::<L>(&mut block, at, slot),
             Some(empty) => {
                 let base = home * 64;
-                if let Err(error) = moving(self, base + u64::from(at), base + u64::from(empty)) {
+                let (from, to) = (base + u64::from(at), base + u64::from(empty));
+                if let Err(error) = moving.before(self, from, to) {
                     return Short::Done(Err(error));
                 }
                 block = self.block_mut(home);
@@ -178,7 +179,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let at = run.start + packed.index_of(equal) + 1;
         if let Some(empty) = header.first_settled::<I, L, true>(run.end) {
             let _empty = block::shift_up::<I, S>(&mut block, at, empty, mark);
-        } else if let Err(error) = self.shift_out::<I, S>(home, at, mark, |_, _, _| Ok(())) {
+        } else if let Err(error) = self.shift_out::<I, S>(home, at, mark, Still) {
             return Short::Done(Err(error));
         }
         self.used += 1;

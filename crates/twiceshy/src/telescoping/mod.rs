@@ -172,9 +172,8 @@ impl Glimpse for AnyOfRun {
     const ASKS_ONLY_EQUALS: bool = false;
 
     #[inline(always)]
-    fn asks<C: Coding>(coding: &C, look: &Look<'_>, _: impl FnOnce() -> u32) -> bool {
-        let end = look.start + look.last;
-        !coding.is_clear(C::load(look.lane), look.start, end) & (look.occupied != 0)
+    fn asks(look: &Look<'_>, _: impl FnOnce() -> u32) -> Option<u32> {
+        (look.occupied != 0).then_some(look.start + look.last)
     }
 }
 

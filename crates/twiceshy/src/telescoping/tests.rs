@@ -204,7 +204,7 @@ fn keys_that_do_not_fit_are_refused() {
         .unwrap();
     let other = filter.hash(&other).into_owned();
     assert!(!keys.is_empty());
-    let stranger = [&keys[..], &[hashed.clone()]].concat();
+    let stranger = [&keys[..], std::slice::from_ref(&hashed)].concat();
     assert!(matches!(
         filter.adapt(&hashed, at, &stranger),
         Err(Error::Mismatch { .. })
