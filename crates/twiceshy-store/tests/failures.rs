@@ -13,7 +13,7 @@ use std::ops::{Bound::Unbounded, ControlFlow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use support::{Model, Operation, check, key, share};
+use support::{Model, Operation, check, key, share, stranger};
 use twiceshy::hash::Seed;
 use twiceshy::testing::Source;
 use twiceshy_store::engine::testing::{Cut, FailedWrite, Failing};
@@ -215,6 +215,10 @@ impl<L: Truth> Game<L> {
             self.cut.never();
             is_over = true;
             self.seen.failures_without_an_error += u64::from(self.seen.errors == errors);
+            // What is in doubt still is: nobody may learn anything wrong.
+            for number in 300..400 {
+                assert!(!self.store().contains(stranger(number)).unwrap());
+            }
             check(self.store(), &self.model, &self.what);
         }
         self.cut.never();
