@@ -25,8 +25,10 @@ fn against_a_model() {
         let mut set = broom(slots, 1 + below(4) as u32).with_step(below(5) as usize);
         let mut members = BTreeSet::new();
         for _ in 0..600 {
-            let key = below(120);
-            match below(8) {
+            let deed = below(8);
+            // Members are few, strangers many.
+            let key = below(if deed < 4 { 120 } else { 1_500 });
+            match deed {
                 0..=2 => match set.insert(&key) {
                     Ok(_) => drop(members.insert(key)),
                     Err(error) => assert!(matches!(error, Error::Full { .. }), "{error}"),
@@ -50,7 +52,7 @@ fn against_a_model() {
         }
         assert!(members.iter().all(|key| set.contains(key)));
     }
-    assert!(fixed > 1_000, "{fixed}");
+    assert!(fixed > 500, "{fixed}");
 }
 
 /// Two members of a minirun never match each other's fingerprints, from the moment of their

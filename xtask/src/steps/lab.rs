@@ -66,6 +66,8 @@ const ADAPTIVE: [&str; 15] = [
     "load_file",
 ];
 
+const CODED: [&str; 4] = ["insert", "insert_85_90", "query_hit", "query_miss"];
+
 const CUCKOO: [&str; 9] = [
     "insert",
     "insert_85_90",
@@ -90,7 +92,7 @@ const BLOOM: [&str; 8] = [
 ];
 
 /// The rows that must be there: each filter with the operations that it can do.
-const EXPECTED: [(&str, &[&str]); 13] = [
+const EXPECTED: [(&str, &[&str]); 16] = [
     ("twiceshy-plain/xxh3", &PLAIN),
     ("twiceshy-plain/sip", &PLAIN),
     ("twiceshy-adaptive/xxh3", &ADAPTIVE),
@@ -99,6 +101,9 @@ const EXPECTED: [(&str, &[&str]); 13] = [
     ("twiceshy-vacuum/xxh3", &CUCKOO),
     ("twiceshy-bloom/xxh3", &BLOOM),
     ("twiceshy-blocked-bloom/xxh3", &BLOOM),
+    ("twiceshy-telescoping/xxh3", &CODED),
+    ("twiceshy-telescoping-plain/xxh3", &CODED),
+    ("twiceshy-extension/xxh3", &CODED),
     ("qfilter", &QUOTIENT),
     ("fastbloom", &["insert", "query_hit", "query_miss", "merge"]),
     (
