@@ -101,13 +101,13 @@ impl Table<'_> {
         writeln!(f, "\nspace and error of the filled filter")?;
         writeln!(
             f,
-            "  {:<28}{:>9}{:>10}   hash and remarks",
+            "  {:<28}{:>8}{:>9}  hash and remarks",
             "filter", "bits/key", "FPR"
         )?;
         for row in self.rows.iter().filter(|row| row.operation == query.name()) {
             writeln!(
                 f,
-                "  {:<28}{:>9}{:>10}   {}",
+                "  {:<28}{:>8}{:>9}  {}",
                 row.filter,
                 or_dash(row.bits_per_item.map(|bits| format!("{bits:.2}"))),
                 or_dash(row.fpr.map(|fpr| format!("{fpr:.6}"))),
