@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use super::filter::{BitFilter, checked_bytes};
 use super::probes::{OneLine, Probes, Scattered};
-use crate::bits::Bytes;
+use crate::bits::{Bytes, Cpu};
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
 use crate::hash::{HashKind, Seed, StreamHash};
@@ -143,6 +143,7 @@ pub(super) fn assemble<H: StreamHash, M: Bytes, P: Probes>(
         len: facts.len,
         keyed: H::keyed(&facts.seed),
         seed: facts.seed,
+        cpu: Cpu::detect(),
     })
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::probes::{Probes, ones};
 use crate::batch::{Interrupted, in_pieces, insert_in_pieces};
-use crate::bits::Bytes;
+use crate::bits::{Bytes, Cpu, Isa, Operation};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
@@ -24,6 +24,69 @@ pub struct BitFilter<H: StreamHash, P: Probes, M = Memory> {
     pub(super) len: u64,
     pub(super) keyed: H::Keyed,
     pub(super) seed: Seed,
+    pub(super) cpu: Cpu,
+}
+
+// Compiled for each set of instructions, where that is worth a call: see `Probes::VECTORS`.
+
+struct Ask<'f, P> {
+    probes: &'f P,
+    bytes: &'f [u8],
+    h0: u64,
+}
+
+impl<P: Probes> Operation for Ask<'_, P> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        self.probes.contains(self.bytes, self.h0)
+    }
+}
+
+struct AskAll<'f, P> {
+    probes: &'f P,
+    bytes: &'f [u8],
+    hashes: &'f [u64],
+    found: &'f mut [bool],
+}
+
+impl<P: Probes> Operation for AskAll<'_, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let AskAll {
+            probes,
+            bytes,
+            hashes,
+            found,
+        } = self;
+        for &h0 in hashes.iter().take(AHEAD) {
+            probes.prefetch(bytes, h0);
+        }
+        for (i, (&h0, found)) in hashes.iter().zip(found).enumerate() {
+            if let Some(&ahead) = hashes.get(i + AHEAD) {
+                probes.prefetch(bytes, ahead);
+            }
+            *found = probes.contains(bytes, h0);
+        }
+    }
+}
+
+struct Add<'f, P> {
+    probes: &'f P,
+    bytes: &'f mut [u8],
+    h0: u64,
+}
+
+impl<P: Probes> Operation for Add<'_, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        self.probes.insert(self.bytes, self.h0);
+    }
 }
 
 /// How many lookups ahead lines are asked for.
@@ -62,6 +125,7 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
             len: 0,
             keyed: H::keyed(&seed),
             seed,
+            cpu: Cpu::detect(),
         })
     }
 
@@ -79,7 +143,12 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
 
     #[inline(always)]
     fn insert_h0(&mut self, h0: u64) {
-        self.probes.insert(self.memory.as_mut(), h0);
+        let (probes, bytes) = (&self.probes, self.memory.as_mut());
+        if P::VECTORS {
+            self.cpu.run(Add { probes, bytes, h0 });
+        } else {
+            probes.insert(bytes, h0);
+        }
         self.len += 1;
     }
 
@@ -145,7 +214,12 @@ impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
 
     #[inline(always)]
     pub(super) fn contains_h0(&self, h0: u64) -> bool {
-        self.probes.contains(self.memory.as_ref(), h0)
+        let (probes, bytes) = (&self.probes, self.memory.as_ref());
+        if P::VECTORS {
+            self.cpu.run(Ask { probes, bytes, h0 })
+        } else {
+            probes.contains(bytes, h0)
+        }
     }
 
     /// How many keys were inserted, duplicates counted.
@@ -218,15 +292,12 @@ impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
             keys,
             hash,
             |hashes, found, _| {
-                for &h0 in hashes.iter().take(AHEAD) {
-                    self.probes.prefetch(bytes, h0);
-                }
-                for (i, (&h0, found)) in hashes.iter().zip(found).enumerate() {
-                    if let Some(&ahead) = hashes.get(i + AHEAD) {
-                        self.probes.prefetch(bytes, ahead);
-                    }
-                    *found = self.probes.contains(bytes, h0);
-                }
+                self.cpu.run(AskAll {
+                    probes: &self.probes,
+                    bytes,
+                    hashes,
+                    found,
+                });
             },
             |_, h0| self.contains_h0(h0),
             |_, found| answers.extend_from_slice(found),

@@ -18,6 +18,8 @@ pub(crate) mod sealed {
         const MAX_HASHES: u32;
         /// The array has a multiple of so many bits.
         const UNIT: u64;
+        /// Are vector instructions worth a call?
+        const VECTORS: bool;
 
         /// Bits of the array, a multiple of [`UNIT`](Self::UNIT), and hashes of a key.
         fn new(bits: u64, hashes: u32) -> Self;
@@ -128,6 +130,7 @@ impl sealed::Probes for Scattered {
     const NAME: &'static str = "BloomFilter";
     const MAX_HASHES: u32 = 64;
     const UNIT: u64 = 1;
+    const VECTORS: bool = false;
 
     fn new(bits: u64, hashes: u32) -> Self {
         Scattered { bits, hashes }
@@ -222,6 +225,13 @@ fn word_of(block: &[u8; BLOCK_BYTES], word: usize) -> u64 {
     u64::from_le_bytes(*bytes.expect("a block has eight words"))
 }
 
+#[inline(always)]
+fn set_bits(block: &mut [u8; BLOCK_BYTES], word: usize, bits: u64) {
+    let new = word_of(block, word) | bits;
+    let bytes = block[word * 8..].first_chunk_mut();
+    *bytes.expect("a block has eight words") = new.to_le_bytes();
+}
+
 impl Probes for OneLine {}
 
 impl sealed::Probes for OneLine {
@@ -229,6 +239,7 @@ impl sealed::Probes for OneLine {
     const NAME: &'static str = "BlockedBloomFilter";
     const MAX_HASHES: u32 = 16;
     const UNIT: u64 = BLOCK_BITS;
+    const VECTORS: bool = true;
 
     fn new(bits: u64, hashes: u32) -> Self {
         OneLine {
@@ -263,16 +274,16 @@ impl sealed::Probes for OneLine {
 
     #[inline(always)]
     fn insert(&self, bytes: &mut [u8], h0: u64) {
-        let (at, mut choice) = self.place(h0);
+        let (at, choice) = self.place(h0);
         let block: &mut [u8; BLOCK_BYTES] = bytes[at..].first_chunk_mut().expect("whole blocks");
         if self.hashes as usize == WORDS {
             // As in `contains`.
-            choice &= (1 << 61) - 1;
+            for word in 0..WORDS {
+                set_bits(block, word, 1 << (choice >> (6 * word) & 63));
+            }
+            return;
         }
-        self.each_bit(choice, |word, bit| {
-            let new = word_of(block, word) | bit;
-            block[word * 8..][..8].copy_from_slice(&new.to_le_bytes());
-        });
+        self.each_bit(choice, |word, bits| set_bits(block, word, bits));
     }
 
     #[inline(always)]
