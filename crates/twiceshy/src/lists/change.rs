@@ -49,14 +49,20 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
                 }
             }
         };
-        if let Err(error) = self.write(h0, bytes, before, after) {
-            self.members.relist(h0, bytes, before);
-            let undone = self.rewrite(minirun);
-            if undone.is_err() {
+        if let Err((error, now)) = self.write(h0, bytes, before, after) {
+            self.members.relist(h0, bytes, now);
+            self.recount(before, now);
+            if self.rewrite(minirun).is_err() {
                 self.fill(self.filter.geometry())?;
             }
             return Err(ListError::Map(error));
         }
+        self.recount(before, after);
+        Ok(before)
+    }
+
+    /// A key was on the one list, and is on the other.
+    fn recount(&mut self, before: Option<List>, after: Option<List>) {
         for (list, step) in [(before, u64::MAX), (after, 1)] {
             match list {
                 Some(List::Yes) => self.yes = self.yes.wrapping_add(step),
@@ -64,7 +70,6 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
                 None => {}
             }
         }
-        Ok(before)
     }
 
     /// Makes the filter what it must be when the key is where it shall be.
@@ -174,25 +179,26 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
         Ok(())
     }
 
-    /// Writes a change to the map.
+    /// Writes a change to the map. If that fails, the key is where it was, or, if the map failed
+    /// at putting it back as well, on no list: the error says which.
     fn write(
         &mut self,
         h0: u64,
         key: &[u8],
         before: Option<List>,
         after: Option<List>,
-    ) -> Result<(), R::Error> {
+    ) -> Result<(), (R::Error, Option<List>)> {
         if let Some(list) = before {
-            self.map.remove(h0, &entry(list, key))?;
+            let removed = self.map.remove(h0, &entry(list, key));
+            removed.map_err(|error| (error, before))?;
         }
         let Some(list) = after else {
             return Ok(());
         };
-        let inserted = self.map.insert(h0, &entry(list, key));
-        if let (Err(_), Some(list)) = (&inserted, before) {
-            // The best that can be done with a map that fails.
-            let _ = self.map.insert(h0, &entry(list, key));
-        }
-        inserted.map(|_| ())
+        self.map.insert(h0, &entry(list, key)).map_err(|error| {
+            let put_back = |list: &List| self.map.insert(h0, &entry(*list, key)).is_ok();
+            (error, before.filter(put_back))
+        })?;
+        Ok(())
     }
 }

@@ -20,7 +20,8 @@
 //! change that finds the filter full makes it grow first.
 //!
 //! At every moment all of `Y` is answered YES and all of `N` NO: a change that fails, in the
-//! filter or in the map, has not happened.
+//! filter or in the map, has not happened. (If the map fails at a move and at taking it back, the
+//! key is on neither list, for the map and for the filter.)
 //!
 //! The map is any [`ReverseMap`]: in memory by default, or an engine that keeps keys on disk.
 //! In it a key stands behind one byte, `Y` or `N`, so a list needs a map of its own. A key that
@@ -214,7 +215,8 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
     /// # Errors
     /// [`Error::Inseparable`] if a key of the other list has the same hash, however long,
     /// [`Error::Geometry`] if the filter had to grow and there is no memory; the map's. Nothing
-    /// has changed then.
+    /// has changed then, unless the map failed twice: at writing a key that moves to its new list,
+    /// and at putting it back on the old. Then it is on neither.
     pub fn add<K: Key + ?Sized>(&mut self, key: &K, list: List) -> Outcome<Change, R> {
         let hashed = self.filter.hash(key);
         Ok(match self.change(&hashed, Some(list))? {

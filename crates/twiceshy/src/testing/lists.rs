@@ -70,6 +70,8 @@ pub struct Flaky {
     map: MemoryMap,
     /// Operations until one fails; none does at zero.
     fuse: Cell<u32>,
+    /// How many fail then.
+    failures: Cell<u32>,
 }
 
 /// What a [`Flaky`] map fails with.
@@ -78,9 +80,17 @@ pub struct Failed;
 
 impl Flaky {
     fn burn(&self) -> Result<(), Failed> {
-        let fuse = self.fuse.get();
-        self.fuse.set(fuse.saturating_sub(1));
-        if fuse == 1 { Err(Failed) } else { Ok(()) }
+        match (self.fuse.get(), self.failures.get()) {
+            (0, _) | (1, 0) => Ok(()),
+            (1, failures) => {
+                self.failures.set(failures - 1);
+                Err(Failed)
+            }
+            (fuse, _) => {
+                self.fuse.set(fuse - 1);
+                Ok(())
+            }
+        }
     }
 }
 
@@ -251,6 +261,7 @@ impl<'u, F: Form> Game<'u, F> {
         let wish = source.weighted(&[(Some(List::Yes), 5), (Some(List::No), 4), (None, 4)])?;
         if source.one_in(12)? {
             self.list.map().fuse.set(1 + source.below(4)? as u32);
+            self.list.map().failures.set(1 + source.below(2)? as u32);
         }
         let result = match wish {
             Some(list) => self.list.add(bytes, list).map(|change| {
@@ -285,9 +296,13 @@ impl<'u, F: Form> Game<'u, F> {
             ))),
             Err(ListError::Map(Failed)) => {
                 moves.failed += 1;
-                // A key that could not be put back is on neither list, and the filter knows.
-                if before.is_some() && self.list.lookup_exact(bytes) == Ok(Listed::Unlisted) {
-                    return Err(Stop::Wrong("a failed move lost a key".to_owned()));
+                // Who could not be put back is on neither list, and the filter knows.
+                let lost = self.list.lookup_exact(bytes) == Ok(Listed::Unlisted);
+                if before.is_some() && lost {
+                    if self.list.map().failures.get() > 0 || before == wish || wish.is_none() {
+                        return Err(Stop::Wrong("a failed change lost a key".to_owned()));
+                    }
+                    self.truth.remove(bytes);
                 }
                 Ok(())
             }
