@@ -14,7 +14,7 @@
 //!
 //! The walk counts the slots, and where the last run ends, before anything is allocated (how
 //! many quotients there are decides which NO keys a YES key meets, so it takes a few walks to
-//! find the number). The [plan] chooses the width of the remainders. The table has
+//! find the number). The [plan](super::plan) chooses the width of the remainders. The table has
 //! no spare slots but those that the last run spills into: it is full but for the last block,
 //! or for what the promised rate demands.
 //!
