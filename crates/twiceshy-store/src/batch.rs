@@ -47,7 +47,8 @@ impl Batch {
 
     /// Writes a record under a key that is not there yet: **the caller vouches for that.** The
     /// filter is not asked and nothing is read. If it is there after all, its value is replaced,
-    /// and a surplus fingerprint costs a slot until the next adaptation near it.
+    /// a surplus fingerprint costs a slot until the next adaptation near it, and
+    /// [`len`](crate::Store::len) counts it twice until the store is built anew.
     pub fn insert_new(&mut self, key: impl AsRef<[u8]>, value: impl Into<Vec<u8>>) -> &mut Self {
         self.set(key, Deed::InsertNew(value.into()))
     }
