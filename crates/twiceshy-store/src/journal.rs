@@ -27,6 +27,9 @@ const NAMES: [&str; 2] = ["mistakes.0", "mistakes.1"];
 /// Bytes after which an image is worth writing.
 pub(crate) const LONG: u64 = 4 << 20;
 
+/// Longer queries are not worth their bytes: after a crash, they may be mistaken once more.
+const MAX_QUERY: u32 = 4 << 10;
+
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     state: Mutex<State>,
@@ -45,8 +48,9 @@ struct State {
 impl Journal {
     /// Adds a query. Says how long the file is now.
     pub(crate) fn append(&self, files: &dyn Files, query: &[u8]) -> io::Result<u64> {
-        let Ok(length) = u32::try_from(query.len()) else {
-            return Ok(0); // longer than any key in an engine
+        let length = match u32::try_from(query.len()) {
+            Ok(length) if length <= MAX_QUERY => length,
+            _ => return Ok(0),
         };
         let mut entry = Vec::with_capacity(8 + query.len());
         entry.extend_from_slice(&length.to_le_bytes());

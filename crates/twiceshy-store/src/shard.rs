@@ -41,7 +41,7 @@ use crate::sync::{Condvar, Mutex, Shared};
 pub(crate) const STEP: u64 = 256;
 
 /// False positives that may wait for whoever has the turn.
-const MAX_PENDING: usize = 1 << 10;
+const MAX_PENDING: usize = 1 << 8;
 
 /// Miniruns that a policy may remember in a shard before it forgets them all.
 const MAX_WAITING: usize = 1 << 16;
@@ -327,12 +327,14 @@ impl Shard {
     }
 
     /// Learns from a false positive, given all keys of its minirun, if these were read at this
-    /// version of the filter. The caller has the turn.
+    /// version of the filter, and the policy says so or the caller insists. The caller has the
+    /// turn.
     pub(crate) fn learn(
         &self,
         query: &Hashed<'_>,
         version: u64,
         keys: &[Hashed<'_>],
+        insist: bool,
     ) -> Result<Lesson, Error> {
         let mut front = self.front.write();
         if front.version != version {
@@ -350,7 +352,7 @@ impl Shard {
         if judge.waiting() > MAX_WAITING {
             judge.forget();
         }
-        if judge.on_false_positive(minirun) == Decision::Wait {
+        if !insist && judge.on_false_positive(minirun) == Decision::Wait {
             return Ok(Lesson::Waiting);
         }
         match filter.adapt(query, keys) {
@@ -414,8 +416,8 @@ impl Shard {
         self.front.read().growth.is_some()
     }
 
-    /// Begins to fill a filter of twice the slots, if the filter is full and none is being
-    /// filled. The caller has the turn.
+    /// Begins to fill a filter of twice the slots, if none is being filled. The caller has the
+    /// turn.
     pub(crate) fn begin_to_grow(&self) -> Result<bool, Error> {
         let mut front = self.front.write();
         let Some(geometry) = front.filter.geometry() else {

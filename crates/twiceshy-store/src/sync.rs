@@ -2,7 +2,8 @@
 //!
 //! A panic while one of them is held leaves nothing half done that another thread could not go
 //! on from (the engine is the truth and filters only ever say "maybe" too often), so
-//! poisoning is ignored.
+//! poisoning is ignored. Only an engine that panics in the middle of a step of a rotation leaves
+//! a store that has to be opened again.
 
 #[cfg(not(twiceshy_shuttle))]
 use std::sync as imp;

@@ -11,9 +11,9 @@ use crate::hash_order;
 /// your own. It has the engine's table [`Even`](Table::Even) to itself; the other tables are
 /// left alone.
 ///
-/// Each insertion is a commit. They need not be safe: a key that is listed and lost in a crash
-/// is listed again when the guard is rebuilt from the database. So the default is
-/// [`Buffered`](Durability::Buffered).
+/// Each insertion is a commit, [`Sync`](Durability::Sync) by default, so that the map knows after
+/// a crash what your database knows. With [`Buffered`](Durability::Buffered) commits,
+/// [`rebuild`](crate::Guard::rebuild) the guard after a crash.
 #[derive(Clone, Debug)]
 pub struct EngineMap<E> {
     engine: E,
@@ -25,7 +25,7 @@ impl<E: Engine> EngineMap<E> {
     pub fn new(engine: E) -> Self {
         EngineMap {
             engine,
-            durability: Durability::Buffered,
+            durability: Durability::Sync,
         }
     }
 

@@ -46,8 +46,8 @@ impl<M: fmt::Display> fmt::Display for GuardError<M> {
             ),
             GuardError::StillThere => write!(
                 f,
-                "the key is still listed in the reverse map; commit the deletion first, then call \
-                 `deleted`"
+                "the key is listed in the reverse map, or somebody is inserting it; commit the \
+                 deletion first, then call `deleted`"
             ),
             GuardError::Full => write!(
                 f,

@@ -23,9 +23,14 @@
 //! 1. Tell the guard of a key **before** your commit makes it visible ([`Guard::inserting`]), and
 //!    of a deletion **after** your commit ([`Guard::deleted`]). Then a key that is there is never
 //!    answered "no". A fingerprint without a record costs nothing but a wasted trip.
-//! 2. All writers go through the same guard. After writes that did not, build it anew
-//!    ([`Guard::rebuild`]).
-//! 3. A map that outlives the process goes with its seed: pass the one of
+//! 2. All writers go through the same guard. After writes that did not, and after a crash unless
+//!    the map is as durable as your database, build it anew ([`Guard::rebuild`]).
+//! 3. One writer a key at a time, from before the guard is told of an insertion, or before the
+//!    deletion is committed, until the guard has been told of the end. (Two that insert the same
+//!    key are fine.)
+//! 4. The map reads what is committed, not what an open transaction has changed; and nobody calls
+//!    the guard with a lock in hand that reading the map needs.
+//! 5. A map that outlives the process goes with its seed: pass the one of
 //!    [`Guard::seed`] to [`StoreBuilder::seed`](crate::StoreBuilder::seed) the next time.
 //!
 //! ```
@@ -72,7 +77,7 @@ pub use self::write::Inserting;
 use crate::StoreBuilder;
 use crate::builder::{Options, WhenFull};
 use crate::engine::Table;
-use crate::filter::{Filter, Measures, slots_for};
+use crate::filter::{Filter, FilterChoice, Measures, slots_for};
 use crate::generation::Generation;
 use crate::layout::Layout;
 use crate::shard::{Asked, Lesson, Maybe, Place, Turn};
@@ -88,7 +93,17 @@ pub struct Guard<R> {
     in_flight: Box<[InFlight]>,
 }
 
-type InFlight = Mutex<Vec<Box<[u8]>>>;
+type InFlight = Mutex<Vec<Pending>>;
+
+/// A key whose commit is under way.
+#[derive(Debug)]
+struct Pending {
+    key: Box<[u8]>,
+    /// Those who are about to commit it.
+    tokens: usize,
+    /// Nobody had it before them, and none of them has committed it yet.
+    is_new: bool,
+}
 
 /// What the filter says of a key.
 #[derive(Debug)]
@@ -128,9 +143,9 @@ pub enum Learnt {
 }
 
 impl<L: Layout> StoreBuilder<L> {
-    /// A guard with this reverse map, and a filter of all keys that it lists. Of the builder's
-    /// choices it takes capacity, false-positive rate, policy, shards, ghosts and seed; the layout is of no
-    /// meaning here.
+    /// A guard with this reverse map, and an adaptive filter of all keys that it lists. Of the
+    /// builder's choices it takes capacity, false-positive rate, policy, shards, ghosts and seed;
+    /// the others are of no meaning here.
     ///
     /// # Errors
     /// [`GuardError::Map`] if the map can't be read, [`GuardError::Filter`] if the measures are
@@ -141,6 +156,8 @@ impl<L: Layout> StoreBuilder<L> {
             // The hashes are in a table that is not ours to rewrite.
             options.when_full = WhenFull::Grow;
         }
+        // A plain one would take a deletion that is told twice for another key's.
+        options.choice = FilterChoice::Adaptive;
         let seed = options.seed.map_or_else(Seed::random, Ok)?;
         let generation = build(&map, &options, seed)?;
         let shards = generation.shards().len();
@@ -246,15 +263,17 @@ impl<R: ReverseMap> Guard<R> {
         shard: usize,
         hashes: &RangeInclusive<u64>,
     ) -> Result<Vec<Vec<u8>>, GuardError<R::Error>> {
+        // Those under way first: one that lands in between is committed, and listed by now. New
+        // ones wait for the turn.
         let mut keys = Vec::new();
-        let list = |h0, key: &[u8]| keys.push((h0, key.to_vec()));
-        (self.map.lock().keys(hashes.clone(), list)).map_err(GuardError::Map)?;
-        for key in &*self.in_flight[shard].lock() {
-            let h0 = self.hash_of(key);
+        for pending in &*self.in_flight[shard].lock() {
+            let h0 = self.hash_of(&pending.key);
             if hashes.contains(&h0) {
-                keys.push((h0, key.to_vec()));
+                keys.push((h0, pending.key.to_vec()));
             }
         }
+        let list = |h0, key: &[u8]| keys.push((h0, key.to_vec()));
+        (self.map.lock().keys(hashes.clone(), list)).map_err(GuardError::Map)?;
         keys.sort_unstable();
         keys.dedup();
         Ok(keys.into_iter().map(|(_, key)| key).collect())
@@ -275,8 +294,8 @@ impl<R: ReverseMap> Guard<R> {
         }
         shard.counters.false_positive(spot.key.word(1));
         let hashed: Vec<_> = keys.iter().map(|key| shard.hash(key)).collect();
-        let lesson = shard.learn(&spot.key, version, &hashed)?;
-        self.tend(&turn)?;
+        let lesson = shard.learn(&spot.key, version, &hashed, false)?;
+        self.tend(&turn);
         Ok(match lesson {
             Lesson::Learnt => {
                 shard.counters.adaptation();

@@ -4,8 +4,9 @@ use std::fmt;
 
 use twiceshy::ReverseMap;
 
-use super::{Guard, GuardError, build};
+use super::{Guard, GuardError, Pending, build};
 use crate::builder::WhenFull;
+use crate::generation::Spot;
 use crate::shard::{Asked, Turn};
 
 /// A key that is about to be committed. Until this is dropped, the guard counts it among the
@@ -15,7 +16,6 @@ pub struct Inserting<'g, R: ReverseMap> {
     guard: &'g Guard<R>,
     shard: usize,
     key: Box<[u8]>,
-    is_new: bool,
 }
 
 impl<R: ReverseMap> Guard<R> {
@@ -34,17 +34,19 @@ impl<R: ReverseMap> Guard<R> {
         let generation = &self.generation;
         let spot = generation.spot(key);
         let turn = Turn::wait(generation, spot.shard);
-        let token = |is_new| Inserting {
+        let token = || Inserting {
             guard: self,
             shard: spot.shard,
             key: key.into(),
-            is_new,
         };
+        if self.take_off(spot.shard, key, None) {
+            return Ok(token());
+        }
         if let Asked::Maybe(maybe) = turn.shard().ask(&spot.key) {
             let keys = self.keys(spot.shard, &maybe.range)?;
             if keys.iter().any(|listed| **listed == *key) {
-                self.in_flight[spot.shard].lock().push(key.into());
-                return Ok(token(false));
+                self.take_off(spot.shard, key, Some(false));
+                return Ok(token());
             }
         }
         self.make_room(&turn)?;
@@ -52,12 +54,12 @@ impl<R: ReverseMap> Guard<R> {
             twiceshy::Error::Full { .. } => GuardError::Full,
             error => GuardError::Filter(error),
         })?;
-        self.in_flight[spot.shard].lock().push(key.into());
-        let token = token(true);
+        self.take_off(spot.shard, key, Some(true));
+        let token = token();
         // The fingerprint first: a key that is listed without one could cost another its own.
         (self.map.lock().insert(spot.h0, key)).map_err(GuardError::Map)?;
         turn.shard().counters.add_records(1);
-        self.tend(&turn)?;
+        self.tend(&turn);
         Ok(token)
     }
 
@@ -80,6 +82,19 @@ impl<R: ReverseMap> Guard<R> {
         let generation = &self.generation;
         let spot = generation.spot(key);
         let turn = Turn::wait(generation, spot.shard);
+        if self.is_in_flight(spot.shard, key) {
+            return Err(GuardError::StillThere);
+        }
+        self.drop_key(&turn, &spot, key)
+    }
+
+    /// Takes a key off the list, and its fingerprint away. The caller has the turn.
+    fn drop_key(
+        &self,
+        turn: &Turn,
+        spot: &Spot<'_>,
+        key: &[u8],
+    ) -> Result<bool, GuardError<R::Error>> {
         let shard = turn.shard();
         (self.map.lock().remove(spot.h0, key)).map_err(GuardError::Map)?;
         if !matches!(shard.ask(&spot.key), Asked::Maybe(_)) {
@@ -108,7 +123,8 @@ impl<R: ReverseMap> Guard<R> {
     /// forgotten. Whoever asks meanwhile gets the old answers; whoever writes waits.
     ///
     /// # Errors
-    /// As [`StoreBuilder::guard`](crate::StoreBuilder::guard). The filter is as it was then.
+    /// As [`StoreBuilder::guard`](crate::StoreBuilder::guard). The filter is as it was then, but
+    /// the map may list keys already that it does not know: try again.
     pub fn rebuild<K: AsRef<[u8]>>(
         &self,
         keys: impl IntoIterator<Item = K>,
@@ -125,9 +141,9 @@ impl<R: ReverseMap> Guard<R> {
         }
         let new = build(&*self.map.lock(), &self.options, *old.seed())?;
         for (shard, keys) in self.in_flight.iter().enumerate() {
-            for key in &*keys.lock() {
+            for pending in &*keys.lock() {
                 // Surplus, if it is listed already.
-                new.shard(shard).add(&new.spot(key).key)?;
+                new.shard(shard).add(&new.spot(&pending.key).key)?;
             }
         }
         // In place of the old shards' filters, so that whoever waits for a turn finds them.
@@ -150,16 +166,21 @@ impl<R: ReverseMap> Guard<R> {
         Ok(())
     }
 
-    /// A step of growing, if the shard is full or growing.
-    pub(super) fn tend(&self, turn: &Turn) -> Result<(), GuardError<R::Error>> {
+    /// A step of growing, if the shard is full or growing. What fails is tried again.
+    pub(super) fn tend(&self, turn: &Turn) {
         let shard = turn.shard();
         if !shard.is_growing() {
             if self.options.when_full == WhenFull::Refuse || !shard.is_full(0) {
-                return Ok(());
+                return;
             }
-            shard.begin_to_grow()?;
+            if let Err(error) = shard.begin_to_grow() {
+                tracing::warn!(%error, "the filter can't grow");
+                return;
+            }
         }
-        self.grow(turn).map(|_| ())
+        if self.grow(turn).is_err() {
+            tracing::warn!("growing has to wait: the reverse map failed");
+        }
     }
 
     fn grow(&self, turn: &Turn) -> Result<bool, GuardError<R::Error>> {
@@ -170,11 +191,42 @@ impl<R: ReverseMap> Guard<R> {
         Ok(turn.shard().hand_over(&stretch, &keys)?)
     }
 
-    fn land(&self, shard: usize, key: &[u8]) {
+    /// One more is about to commit a key: one that is under way already, or else, if `is_new` says,
+    /// a new one. Says whether it is under way now. The caller has the turn.
+    fn take_off(&self, shard: usize, key: &[u8], is_new: Option<bool>) -> bool {
         let mut in_flight = self.in_flight[shard].lock();
-        if let Some(at) = in_flight.iter().position(|other| **other == *key) {
-            in_flight.swap_remove(at);
+        if let Some(pending) = in_flight.iter_mut().find(|pending| *pending.key == *key) {
+            pending.tokens += 1;
+            return true;
         }
+        if let Some(is_new) = is_new {
+            in_flight.push(Pending {
+                key: key.into(),
+                tokens: 1,
+                is_new,
+            });
+        }
+        is_new.is_some()
+    }
+
+    fn is_in_flight(&self, shard: usize, key: &[u8]) -> bool {
+        let in_flight = self.in_flight[shard].lock();
+        in_flight.iter().any(|pending| *pending.key == *key)
+    }
+
+    /// One of those has committed it, or not. Says whether nobody has it now.
+    fn land(&self, shard: usize, key: &[u8], committed: bool) -> bool {
+        let mut in_flight = self.in_flight[shard].lock();
+        let Some(at) = in_flight.iter().position(|pending| *pending.key == *key) else {
+            return false;
+        };
+        let pending = &mut in_flight[at];
+        pending.tokens -= 1;
+        pending.is_new &= !committed;
+        if pending.tokens > 0 {
+            return false;
+        }
+        in_flight.swap_remove(at).is_new
     }
 }
 
@@ -182,16 +234,22 @@ impl<R: ReverseMap> Inserting<'_, R> {
     /// The commit has happened. (The same as dropping it.)
     pub fn done(self) {}
 
-    /// The commit has not happened and never will: takes the fingerprint back. Not for commits
-    /// whose end is unknown.
+    /// The commit has not happened and never will: takes the fingerprint back, unless another has
+    /// committed the key meanwhile or is about to. Not for commits whose end is unknown.
     ///
     /// # Errors
-    /// As [`Guard::deleted`].
+    /// [`GuardError::Map`].
     pub fn rolled_back(self) -> Result<(), GuardError<R::Error>> {
-        let (guard, is_new, key) = (self.guard, self.is_new, self.key.clone());
-        drop(self);
-        if is_new {
-            guard.deleted(key)?;
+        let guard = self.guard;
+        let generation = &guard.generation;
+        let key = self.key.clone();
+        let spot = generation.spot(&key);
+        // Nobody takes the key up again between its landing and its end.
+        let turn = Turn::wait(generation, spot.shard);
+        let nobody_has_it = guard.land(self.shard, &self.key, false);
+        std::mem::forget(self);
+        if nobody_has_it {
+            guard.drop_key(&turn, &spot, &key)?;
         }
         Ok(())
     }
@@ -199,7 +257,7 @@ impl<R: ReverseMap> Inserting<'_, R> {
 
 impl<R: ReverseMap> Drop for Inserting<'_, R> {
     fn drop(&mut self) {
-        self.guard.land(self.shard, &self.key);
+        self.guard.land(self.shard, &self.key, true);
     }
 }
 

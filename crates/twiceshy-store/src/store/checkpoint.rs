@@ -33,14 +33,14 @@ impl<E: Engine, L: Layout> Store<E, L> {
         // Random, so that no old copy of a file is ever taken for the right one.
         let [epoch, _] = words(&Seed::random()?);
         let epoch = epoch | 1;
-        self.save(epoch)?;
+        let saved = self.save(epoch)?;
         let mut changes = Changes::new();
         meta::set_checkpoint(&mut changes, epoch);
         // Even if it fails: it may have been made all the same, and then the next commit must
         // say that the file is stale.
         self.clean.store(true, Ordering::Release);
         self.engine.write(&changes, Durability::Sync)?;
-        self.forget_journal();
+        self.forget_journal(saved);
         Ok(())
     }
 
@@ -61,7 +61,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
                 break gate;
             }
             drop(gate);
-            self.rotate_a_little()?;
+            self.resolve_doubt()?;
         };
         for generation in self.generations() {
             for shard in generation.shards() {
@@ -83,15 +83,18 @@ impl<E: Engine, L: Layout> Store<E, L> {
             drop(gate);
             return self.checkpoint();
         }
-        self.save(NO_EPOCH)?;
-        self.forget_journal();
+        let saved = self.save(NO_EPOCH)?;
+        self.forget_journal(saved);
         Ok(())
     }
 
-    /// Writes the filter's file. The caller is in the gate.
-    fn save(&self, epoch: u64) -> Result<(), Error> {
+    /// Writes the filter's file. The caller is in the gate, and no other saves.
+    fn save(&self, epoch: u64) -> Result<Saved, Error> {
         self.journal.turn_over();
         let generations = self.generations();
+        // Asked before the image is made: what stops growing in between is in it whole.
+        let mut shards = generations.iter().flat_map(|one| one.shards());
+        let grows = shards.any(Shard::is_growing);
         let generations = generations.iter().map(|generation| &**generation);
         let image = image::encode(&self.id, epoch, generations);
         let saved = self.files.replace(FILTER, &image);
@@ -100,16 +103,14 @@ impl<E: Engine, L: Layout> Store<E, L> {
             source,
         })?;
         tracing::debug!(bytes = image.len(), "the filter is saved");
-        Ok(())
+        Ok(match grows {
+            true => Saved::InPart,
+            false => Saved::Whole,
+        })
     }
 
-    fn forget_journal(&self) {
-        let generations = self.generations();
-        let mut shards = generations
-            .iter()
-            .flat_map(|generation| generation.shards());
-        if shards.any(Shard::is_growing) {
-            // After a crash, what the larger half of a growing filter has learnt can't be used.
+    fn forget_journal(&self, saved: Saved) {
+        if saved == Saved::InPart {
             return;
         }
         if let Err(error) = self.journal.forget_old(&*self.files) {
@@ -120,10 +121,22 @@ impl<E: Engine, L: Layout> Store<E, L> {
 
     /// The generation that holds records, and the one that they move to.
     pub(super) fn generations(&self) -> Vec<Arc<Generation>> {
-        let mut generations = vec![self.current.load_full()];
-        generations.extend(self.rotation.next());
-        generations
+        // The next one first: if it has become the current one in between, there is no other.
+        let next = self.rotation.next();
+        let current = self.current.load_full();
+        let next = next.filter(|next| !Arc::ptr_eq(next, &current));
+        [current].into_iter().chain(next).collect()
     }
+}
+
+/// What an image is worth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Saved {
+    /// It has all that was learnt.
+    Whole,
+    /// A shard was growing. After a crash, what the larger half of its filter has learnt can't
+    /// be used: the journal must stay.
+    InPart,
 }
 
 fn words(seed: &Seed) -> [u64; 2] {

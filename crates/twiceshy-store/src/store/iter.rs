@@ -29,18 +29,18 @@ pub struct Iter<'s, E: Engine + 's> {
 }
 
 impl<E: Engine, L: Layout> Store<E, L> {
-    /// All records as they are now, in hash order (merged layout) or key order (split). What is
-    /// written later is not seen.
+    /// All records as they are now, in key order in the split layout, and in hash order, or
+    /// while the seed changes in that of two hashes, in the merged one. What is written later is
+    /// not seen.
     ///
     /// # Errors
     /// [`Error::Engine`].
     pub fn iter(&self) -> Result<Iter<'_, E>, Error> {
-        let mut tables = match L::records(Table::Even) {
+        let tables = match L::records(Table::Even) {
             // A snapshot has each record in one of the two, also while they move.
             Table::Even => vec![Table::Odd, Table::Even],
             table => vec![table],
         };
-        tables.dedup();
         Ok(Iter {
             snapshot: self.snapshot()?,
             hashed: tables.len() == 2,

@@ -17,6 +17,9 @@ use crate::layout::Layout;
 use crate::shard::{Asked, Lesson, Maybe, Turn};
 use crate::store::read::target;
 
+/// How often somebody who gives a turn back looks after what others have left.
+const MAX_ROUNDS: u32 = 4;
+
 impl<E: Engine, L: Layout> Store<E, L> {
     /// Learns from a false positive, given all keys of its minirun as they were when the filter
     /// was asked. Waits for nobody: if another has the turn, that one will learn it.
@@ -34,7 +37,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
                 return; // the keys may not be all that have fingerprints here
             }
             let keys: Vec<Hashed<'_>> = keys.iter().map(|key| shard.hash(key)).collect();
-            match shard.learn(&spot.key, maybe.version, &keys) {
+            match shard.learn(&spot.key, maybe.version, &keys, self.insists()) {
                 Ok(Lesson::Stale) => self.learn_again(&turn, query),
                 lesson => self.note(&turn, query, lesson),
             }
@@ -46,12 +49,18 @@ impl<E: Engine, L: Layout> Store<E, L> {
                 self.settle(turn);
             }
         }
-        self.maintain();
+        self.save_if_long();
+    }
+
+    /// Does the policy not matter?
+    fn insists(&self) -> bool {
+        self.recalling.load(Relaxed)
     }
 
     /// Gives a turn back, after all that was left for it and a step of whatever grows.
     pub(super) fn settle(&self, mut turn: Turn) {
-        loop {
+        // Not for ever: what is left again and again waits for the next one.
+        for _ in 0..MAX_ROUNDS {
             for query in turn.shard().take_pending() {
                 self.learn_again(&turn, &query);
             }
@@ -85,7 +94,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
                 return Ok(Lesson::Known); // a member by now
             };
             let keys: Vec<Hashed<'_>> = keys.iter().map(|key| shard.hash(key)).collect();
-            Ok(shard.learn(&spot.key, maybe.version, &keys)?)
+            Ok(shard.learn(&spot.key, maybe.version, &keys, self.insists())?)
         };
         self.note(turn, query, lesson());
     }
@@ -171,8 +180,8 @@ impl<E: Engine, L: Layout> Store<E, L> {
         Ok(done)
     }
 
-    /// What nobody in particular has to do: a step of a rotation, an image of the filter. The
-    /// caller has no turn.
+    /// What nobody in particular has to do: a step of a rotation, an image of the filter.
+    /// Writers do it; the caller has no turn and is not in the gate.
     pub(super) fn maintain(&self) {
         if !self.rotation.is_stuck()
             && let Err(error) = self.rotate_a_little()
@@ -180,10 +189,20 @@ impl<E: Engine, L: Layout> Store<E, L> {
             self.rotation.set_stuck(true);
             tracing::warn!(%error, "the change of seed has to wait");
         }
-        if self.wants_image.load(Relaxed)
-            && self.wants_image.swap(false, Relaxed)
-            && let Err(error) = self.save_learnt()
-        {
+        self.save_if_long();
+    }
+
+    /// Makes an image of the filter if the journal has become long, once in some hundred thousand
+    /// lessons.
+    fn save_if_long(&self) {
+        if !self.wants_image.load(Relaxed) {
+            return;
+        }
+        let saved = self.saving.unless_busy(|| {
+            self.wants_image.store(false, Relaxed);
+            self.save_learnt()
+        });
+        if let Some(Err(error)) = saved {
             tracing::warn!(%error, "what was learnt could not be saved");
         }
     }

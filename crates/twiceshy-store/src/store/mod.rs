@@ -12,7 +12,6 @@ mod write;
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
@@ -67,6 +66,10 @@ pub struct Store<E, L = Merged> {
     journal: Journal,
     /// Is a filter image worth writing?
     wants_image: AtomicBool,
+    /// Somebody writes one.
+    saving: Busy,
+    /// What was learnt before is being learnt again, whatever the policy says.
+    recalling: AtomicBool,
     rotation: rotate::Rotator,
     grows: AtomicU64,
     rotations: AtomicU64,
@@ -156,10 +159,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
     /// whether it was made, it may be off by that, up to the next checkpoint.
     #[must_use]
     pub fn len(&self) -> u64 {
-        let current = self.current.load();
-        let next = self.rotation.next();
-        let next = next.filter(|next| !Arc::ptr_eq(next, &current));
-        current.records() + next.map_or(0, |next| next.records())
+        self.generations().iter().map(|one| one.records()).sum()
     }
 
     /// Is there none?

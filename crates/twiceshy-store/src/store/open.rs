@@ -3,15 +3,15 @@
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use twiceshy::AdaptiveFilter;
 use twiceshy::hash::{Hashed, Seed, Sip13};
 
-use super::Store;
 use super::checkpoint::{FILTER, NO_EPOCH};
 use super::rotate::Rotator;
+use super::{Busy, Store};
 use crate::builder::{Options, Progress, StoreBuilder};
 use crate::engine::{Durability, Engine};
 use crate::error::Error;
@@ -91,6 +91,8 @@ impl<L: Layout> StoreBuilder<L> {
             clean: AtomicBool::new(meta.checkpoint.is_some()),
             journal: Journal::default(),
             wants_image: AtomicBool::new(false),
+            saving: Busy::default(),
+            recalling: AtomicBool::new(true),
             rotation: Rotator::default(),
             grows: AtomicU64::new(0),
             rotations: AtomicU64::new(0),
@@ -103,6 +105,7 @@ impl<L: Layout> StoreBuilder<L> {
             store.rotation.resume(&current, &Arc::new(next), frontier);
         }
         store.recall();
+        store.recalling.store(false, Ordering::Relaxed);
         Ok(store)
     }
 }

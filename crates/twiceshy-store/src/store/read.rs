@@ -39,6 +39,9 @@ impl<E: Engine, L: Layout> Store<E, L> {
         read: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>, Error> {
         let key = key.as_ref();
+        if key.len() > self.max_key_len() {
+            return Ok(None); // nothing so long was ever put, and nothing is to be learnt from it
+        }
         let mut read = Some(read);
         let mut value = None;
         let mut found = |bytes: &[u8]| value = read.take().map(|read| read(bytes));

@@ -28,6 +28,7 @@ use std::time::Instant;
 
 use twiceshy::hash::Seed;
 
+use super::write::CommitOver;
 use super::{Busy, Store, raise};
 use crate::engine::{Changes, Durability, Engine};
 use crate::error::Error;
@@ -38,6 +39,9 @@ use crate::layout::Layout;
 use crate::meta::{self, Meta, Series};
 use crate::shard::{STEP, Turn};
 use crate::sync::Mutex;
+
+/// Bytes after which a step has enough records, even if they are few.
+const MAX_BYTES: usize = 1 << 20;
 
 /// Behind the last hash.
 const END: u128 = 1 << 64;
@@ -73,9 +77,11 @@ struct Step {
 }
 
 impl Rotator {
-    /// Somebody shall begin a rotation.
+    /// Somebody shall begin a rotation, unless one is under way.
     pub(super) fn request(&self) {
-        self.wanted.store(true, Ordering::Relaxed);
+        if !self.is_running() {
+            self.wanted.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Where records move to.
@@ -138,15 +144,15 @@ struct Moving {
 
 impl<E: Engine, L: Layout> Store<E, L> {
     /// Begins to change the seed: everything that was learnt is forgotten, and so is everything
-    /// that an attacker has found out. Whoever uses the store from now on moves a few records
-    /// along; [`finish_rotation`](Self::finish_rotation) moves the rest at once. Does nothing if a change is
+    /// that an attacker has found out. Whoever writes from now on moves a few records along;
+    /// [`finish_rotation`](Self::finish_rotation) moves the rest at once. Does nothing if a change is
     /// under way.
     ///
     /// # Errors
     /// [`Error::Engine`], and [`Error::Filter`] if there is no memory for a second filter.
     pub fn rotate(&self) -> Result<(), Error> {
         self.rotation.request();
-        self.rotate_a_little()
+        self.rotation.busy.when_free(|| self.step())
     }
 
     /// Is a change of seed under way?
@@ -164,6 +170,17 @@ impl<E: Engine, L: Layout> Store<E, L> {
             self.rotation.busy.when_free(|| self.step())?;
         }
         Ok(())
+    }
+
+    /// Finds out where records are that may have moved. The caller has no turn and is not in the
+    /// gate.
+    pub(super) fn resolve_doubt(&self) -> Result<(), Error> {
+        self.rotation
+            .busy
+            .when_free(|| match self.rotation.is_in_doubt() {
+                true => self.step(),
+                false => Ok(()),
+            })
     }
 
     /// One step, if there is one to take and nobody else is at it. The caller has no turn and
@@ -281,10 +298,9 @@ impl<E: Engine, L: Layout> Store<E, L> {
         }
         let step = Step { below, counts };
         // A crash may undo it: then the records are where they were, and the frontier too.
+        let over = CommitOver(&turns);
         let committed = self.commit(changes, Durability::Buffered);
-        for turn in &turns {
-            turn.shard().committed();
-        }
+        drop(over);
         if let Err(error) = committed {
             match self.has_moved(next, below) {
                 Ok(true) => {}
@@ -299,6 +315,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
         for turn in turns {
             self.settle(turn);
         }
+        self.settle(turn);
         Ok(())
     }
 
@@ -317,13 +334,13 @@ impl<E: Engine, L: Layout> Store<E, L> {
     fn arrive(&self, state: &State, turn: &Turn, step: &Step) {
         let (shard, next) = (turn.shard(), &state.next);
         shard.set_moved(step.below);
+        for &(index, count) in &step.counts {
+            next.shard(index).counters.add_records(count);
+        }
         let moved = step.counts.iter().map(|(_, count)| count).sum();
         shard.counters.remove_records(moved);
         if step.below > u128::from(*shard.place().all().end()) {
             shard.counters.set_records(0);
-        }
-        for &(index, count) in &step.counts {
-            next.shard(index).counters.add_records(count);
         }
         if step.below == END {
             self.current.store(Arc::clone(next));
@@ -335,6 +352,8 @@ impl<E: Engine, L: Layout> Store<E, L> {
             (past.window_strangers, past.window_mistakes) = (0, 0);
             drop(past);
             *self.rotation.state.lock() = None;
+            // Full shards that are gone now may have asked for another.
+            self.rotation.wanted.store(false, Ordering::Relaxed);
             self.rotation.running.store(false, Ordering::Release);
             self.rotations.fetch_add(1, Ordering::Relaxed);
             tracing::info!(records = next.records(), "the change to a new seed is done");
@@ -351,15 +370,18 @@ impl<E: Engine, L: Layout> Store<E, L> {
         end: u64,
     ) -> Result<(Vec<Moving>, u128), Error> {
         let mut records: Vec<Moving> = Vec::new();
+        let mut bytes = 0;
         let mut below = u128::from(end) + 1;
         let hashes = frontier..=end;
         hash_order::scan(&self.snapshot()?, from.table, &hashes, |h0, key, value| {
             // Keys of one hash go together.
             let last = records.last().map(|record| record.h0);
-            if records.len() as u64 >= STEP && last != Some(h0) {
+            let enough = records.len() as u64 >= STEP || bytes >= MAX_BYTES;
+            if enough && last != Some(h0) {
                 below = u128::from(h0);
                 return ControlFlow::Break(());
             }
+            bytes += key.len() + value.len();
             records.push(Moving {
                 h0,
                 key: key.to_vec(),

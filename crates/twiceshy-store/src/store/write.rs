@@ -52,8 +52,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
             }
             // Nobody knows where some records are. If the engine does not say, this fails.
             drop((turns, gate));
-            self.rotate_a_little()?;
-            std::thread::yield_now();
+            self.resolve_doubt()?;
         };
         let result = self.apply_in_turn(&turns, &mut tasks, durability);
         let news = |turn| {
@@ -159,10 +158,9 @@ impl<E: Engine, L: Layout> Store<E, L> {
         if changes.is_empty() {
             return Ok(Applied::default());
         }
+        let over = CommitOver(turns);
         let committed = self.commit(changes, durability);
-        for turn in turns {
-            turn.shard().committed();
-        }
+        drop(over);
         match committed {
             Ok(()) => Ok(self.count(turns, tasks)),
             Err(error) => {
@@ -192,8 +190,12 @@ impl<E: Engine, L: Layout> Store<E, L> {
     /// and fingerprints are right in either case. If the engine does not even say that, surplus
     /// fingerprints stay, and records are counted anew before a checkpoint.
     fn find_out(&self, turns: &[Turn], tasks: &mut [Task<'_>]) {
-        // All of it is there or nothing, so any that makes a difference will do.
-        let Some(task) = tasks.iter().find(|task| task.is_new() || task.is_gone()) else {
+        // All of it is there or nothing, so any that makes a difference will do; but that a key
+        // is new is not certain if the caller says so.
+        let is_promise = |task: &&Task<'_>| matches!(task.deed, Deed::InsertNew(_));
+        let mut telling = tasks.iter().filter(|task| task.is_new() || task.is_gone());
+        let promised = tasks.iter().find(is_promise);
+        let Some(task) = telling.find(|task| !is_promise(task)).or(promised) else {
             return;
         };
         let target = target(turns[task.turn].generation(), &task.spot, task.key, None);
@@ -327,11 +329,13 @@ impl<E: Engine, L: Layout> Store<E, L> {
             let shard = turn.shard();
             let minirun = tasks[i].minirun.take().filter(|_| alone);
             let keys = match minirun {
-                Some(keys) => Ok(keys),
+                Some(keys) => Ok(Some(keys)),
                 None => self.keys_after(turn, tasks, i, &gone),
             };
             let keys = match keys {
-                Ok(keys) => keys,
+                Ok(Some(keys)) => keys,
+                // It is there after all: the promise that it was new was not kept.
+                Ok(None) => continue,
                 Err(error) => {
                     // Nobody misses it: the next adaptation near it drops it.
                     tracing::warn!(%error, "a fingerprint of a deleted key stays");
@@ -346,26 +350,42 @@ impl<E: Engine, L: Layout> Store<E, L> {
     }
 
     /// The keys of a deleted key's minirun: those that the engine has now, itself, and those
-    /// that were deleted with it and still have their fingerprints.
+    /// that were deleted with it and still have their fingerprints. `None` if the engine has it.
     fn keys_after(
         &self,
         turn: &Turn,
         tasks: &[Task<'_>],
         i: usize,
         gone: &[usize],
-    ) -> Result<Vec<Vec<u8>>, Error> {
-        let range = turn.shard().range_of(&tasks[i].spot.key);
+    ) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let task = &tasks[i];
+        let range = turn.shard().range_of(&task.spot.key);
         if self.options.choice != FilterChoice::Adaptive {
-            return Ok(Vec::new());
+            let is_promise = matches!(task.deed, Deed::InsertNew(_));
+            return Ok((!is_promise).then(Vec::new));
         }
         let mut keys = hash_order::keys(&self.snapshot()?, turn.generation().table, &range)?;
+        if keys.iter().any(|key| key == task.key) {
+            return Ok(None);
+        }
         for &other in gone.iter().chain([&i]) {
             let other = &tasks[other];
-            if other.turn == tasks[i].turn && range.contains(&other.spot.h0) {
+            if other.turn == task.turn && range.contains(&other.spot.h0) {
                 keys.push(other.key.to_vec());
             }
         }
-        Ok(keys)
+        Ok(Some(keys))
+    }
+}
+
+/// Tells the shards when a commit is over, even if the engine panicked in the middle of it.
+pub(super) struct CommitOver<'t>(pub(super) &'t [Turn]);
+
+impl Drop for CommitOver<'_> {
+    fn drop(&mut self) {
+        for turn in self.0 {
+            turn.shard().committed();
+        }
     }
 }
 
