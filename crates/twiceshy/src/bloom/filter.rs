@@ -149,7 +149,7 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
         } else {
             probes.insert(bytes, h0);
         }
-        self.len += 1;
+        self.len = self.len.saturating_add(1);
     }
 
     /// Adds everything that another filter has, by setting its bits.
@@ -166,7 +166,7 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
         for (here, there) in bytes.zip(other.memory.as_ref()) {
             *here |= there;
         }
-        self.len += other.len;
+        self.len = self.len.saturating_add(other.len);
         Ok(())
     }
 

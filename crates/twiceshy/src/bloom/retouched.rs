@@ -114,7 +114,7 @@ impl<H: StreamHash> RetouchedBloomFilter<H> {
             return None;
         }
         let bits: Vec<u64> = self.bits_of(&hashed).into_iter().collect();
-        let draw = mix(hashed.h0() ^ GOLDEN.wrapping_mul(self.cleared + 1));
+        let draw = mix(hashed.h0() ^ GOLDEN.wrapping_mul(self.cleared.wrapping_add(1)));
         let bit = bits[(draw % bits.len() as u64) as usize];
         self.clear_bit(bit);
         Some(bit)
@@ -168,7 +168,7 @@ impl<H: StreamHash> RetouchedBloomFilter<H> {
     fn clear_bit(&mut self, bit: u64) {
         debug_assert!(is_set(self.filter.memory.as_ref(), bit));
         self.filter.memory.as_mut()[(bit / 8) as usize] &= !(1 << (bit % 8));
-        self.cleared += 1;
+        self.cleared = self.cleared.saturating_add(1);
     }
 
     /// How many keys were inserted, those that are lost included.
@@ -194,7 +194,7 @@ impl<H: StreamHash> RetouchedBloomFilter<H> {
     #[must_use]
     pub fn expected_false_negatives(&self) -> f64 {
         let set = ones(self.filter.memory.as_ref());
-        let kept = set as f64 / (set + self.cleared).max(1) as f64;
+        let kept = set as f64 / set.saturating_add(self.cleared).max(1) as f64;
         1.0 - kept.powi(self.filter.hashes() as i32)
     }
 

@@ -156,7 +156,7 @@ impl<H: StreamHash> WeightedBloomFilter<H> {
         let hashes = self.clamp(hashes);
         let bytes = self.filter.memory.as_mut();
         self.filter.probes.insert_some(bytes, h0, hashes);
-        self.filter.len += 1;
+        self.filter.len = self.filter.len.saturating_add(1);
     }
 
     /// Removes everything and keeps the memory.
