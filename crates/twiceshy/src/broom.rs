@@ -45,7 +45,7 @@
 //! for key in 0..500_u64 {
 //!     set.insert(&key)?;
 //! }
-//! for query in 1_000..9_000_u64 {
+//! for query in 1_000..40_000_u64 {
 //!     if set.contains(&query) {
 //!         set.report_false_positive(&query)?;
 //!         assert!(!set.contains(&query));

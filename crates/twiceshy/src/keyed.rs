@@ -170,14 +170,6 @@ pub enum Reported {
 }
 
 impl<F: KeyedFilter> KeyedSet<F> {
-    /// An empty set for `capacity` keys, with a filter of false-positive rate `fpr`.
-    ///
-    /// # Errors
-    /// Those of [`Builder::build`].
-    pub fn new(capacity: u64, fpr: f64) -> Result<Self, Error> {
-        Self::from_builder(Builder::<F>::new().capacity(capacity).fpr(fpr))
-    }
-
     /// An empty set with a filter built to order.
     ///
     /// # Errors

@@ -89,6 +89,17 @@ pub struct ExtensionFilter<H: StreamHash = Sip13, M = Memory> {
 /// An [`ExtensionFilter`] together with its keys.
 pub type ExtensionSet<H = Sip13> = KeyedSet<ExtensionFilter<H>>;
 
+impl ExtensionSet {
+    /// An empty set for `capacity` keys, with a filter of false-positive rate `fpr`, a random
+    /// seed and the default hash.
+    ///
+    /// # Errors
+    /// Those of [`Builder::build`].
+    pub fn new(capacity: u64, fpr: f64) -> Result<Self, Error> {
+        Self::from_builder(ExtensionFilter::builder().capacity(capacity).fpr(fpr))
+    }
+}
+
 /// A lookup must look at the letters if there may be some up to the slots that have its
 /// remainder.
 struct BesideEquals;

@@ -100,6 +100,17 @@ pub type PlainTelescopingFilter<H = Sip13> = TelescopingFilter<H, Planes>;
 /// A [`TelescopingFilter`] together with its keys.
 pub type TelescopingSet<H = Sip13, C = Coder<Selectors>> = KeyedSet<TelescopingFilter<H, C>>;
 
+impl TelescopingSet {
+    /// An empty set for `capacity` keys, with a filter of false-positive rate `fpr`, a random
+    /// seed and the default hash.
+    ///
+    /// # Errors
+    /// Those of [`Builder::build`].
+    pub fn new(capacity: u64, fpr: f64) -> Result<Self, Error> {
+        Self::from_builder(TelescopingFilter::builder().capacity(capacity).fpr(fpr))
+    }
+}
+
 /// A way to store hash selectors: [`Coder<Selectors>`](Coder) or [`Planes`].
 pub trait SelectorCoding: Coding<Letter = Selector> {
     /// The highest selector.
