@@ -57,7 +57,7 @@ impl Table<'_> {
         writeln!(f, "\n{}: {}", operation.name(), operation.about())?;
         write!(
             f,
-            "  {:<28}{:>8}{:>17}{:>12}{:>9}",
+            "  {:<31}{:>8}{:>15}{:>11}{:>9}",
             "filter",
             "ns/op",
             "min..max",
@@ -77,7 +77,7 @@ impl Table<'_> {
             let spread = row.min_ns.zip(row.max_ns);
             write!(
                 f,
-                "  {:<28}{:>8}{:>17}{:>12}{:>9}",
+                "  {:<31}{:>8}{:>15}{:>11}{:>9}",
                 row.filter,
                 or_dash(row.ns_per_op.map(time)),
                 or_dash(spread.map(|(min, max)| format!("{}..{}", time(min), time(max)))),

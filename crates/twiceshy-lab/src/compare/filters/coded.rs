@@ -46,7 +46,7 @@ pub(super) const TELESCOPING: Entry = Entry {
 
 pub(super) const TELESCOPING_PLAIN: Entry = Entry {
     name: "twiceshy-telescoping-plain/xxh3",
-    note: "XXH3; the same with three bits a slot for what it learns",
+    note: "XXH3; the same, with three bits a slot",
     lacks: LACKS,
     ours: false,
     learns: LEARNS,
