@@ -341,6 +341,56 @@ fn policies_decide_when_to_learn() {
     );
 }
 
+/// What was learnt by a patient policy is learnt again after a crash, at once.
+#[test]
+fn a_patient_policy_recalls_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || {
+        let engine = Redb::create_or_open(folder.path().join("data")).unwrap();
+        StoreBuilder::new()
+            .capacity(1_000)
+            .fpr(0.05)
+            .policy(Policy::AfterRepeats(2))
+            .durability(Durability::Buffered)
+            .open(engine, Directory::new(folder.path()).unwrap())
+            .unwrap()
+    };
+    let store = open();
+    let mut batch = Batch::new();
+    for key in 0..1_000 {
+        batch.put(format!("key{key}"), "value");
+    }
+    store.write(batch).unwrap();
+    store.sync().unwrap();
+    while mistakes(&store) > 0 {}
+    drop(store);
+    assert_eq!(mistakes(&open()), 0);
+}
+
+/// A full filter changes its seed, once, and goes on with room for more.
+#[test]
+fn a_full_filter_changes_its_seed_once() {
+    let store = StoreBuilder::new()
+        .capacity(1_000)
+        .shards(4)
+        .when_full(WhenFull::Rotate)
+        .open(InMemory::new(), NoFiles)
+        .unwrap();
+    let mut puts = 0;
+    let mut put = || {
+        puts += 1;
+        store.put(format!("key{puts}"), "value").unwrap();
+    };
+    while store.stats().rotations == 0 {
+        put();
+    }
+    for _ in 0..30 {
+        put();
+    }
+    assert_eq!((store.stats().rotations, store.is_rotating()), (1, false));
+    assert_eq!(store.verify().unwrap().records, puts);
+}
+
 #[test]
 fn a_store_is_shared_among_threads() {
     fn is_send_and_sync<T: Send + Sync>() {}

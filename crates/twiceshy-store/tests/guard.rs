@@ -196,3 +196,99 @@ fn what_goes_wrong_says_so() {
         .unwrap();
     assert!(matches!(error, GuardError::Full), "{error}");
 }
+
+/// Two insert the same key, as upserts do: the fingerprint stays until nobody has the key.
+#[test]
+fn two_that_insert_the_same_key() {
+    let guard = StoreBuilder::new().guard(MemoryMap::default()).unwrap();
+    let (one, two) = (guard.inserting("k").unwrap(), guard.inserting("k").unwrap());
+    two.done();
+    one.rolled_back().unwrap();
+    assert!(guard.check("k").is_maybe(), "the other has committed it");
+
+    let (one, two) = (guard.inserting("l").unwrap(), guard.inserting("l").unwrap());
+    one.rolled_back().unwrap();
+    assert!(guard.check("l").is_maybe(), "the other is about to");
+    assert!(matches!(guard.deleted("l"), Err(GuardError::StillThere)));
+    two.done();
+    assert!(guard.deleted("l").unwrap());
+
+    let (one, two) = (guard.inserting("m").unwrap(), guard.inserting("m").unwrap());
+    one.rolled_back().unwrap();
+    two.rolled_back().unwrap();
+    assert!(!guard.check("m").is_maybe(), "nobody has it");
+    assert_eq!(guard.len(), 1);
+}
+
+/// A key is committed and its token dropped while somebody else reads the map to learn.
+#[test]
+fn a_key_that_lands_while_the_map_is_read() {
+    /// Commits a row in the middle of the next read.
+    struct Landing {
+        table: OwnTable,
+        land: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    }
+
+    impl ReverseMap for Landing {
+        type Error = Infallible;
+
+        fn keys(
+            &self,
+            h0: RangeInclusive<u64>,
+            each: impl FnMut(u64, &[u8]),
+        ) -> Result<(), Infallible> {
+            let read = self.table.keys(h0, each);
+            if let Some(land) = self.land.lock().unwrap().take() {
+                land();
+            }
+            read
+        }
+
+        fn insert(&mut self, _h0: u64, _key: &[u8]) -> Result<bool, Infallible> {
+            Ok(true)
+        }
+
+        fn remove(&mut self, _h0: u64, _key: &[u8]) -> Result<bool, Infallible> {
+            Ok(true)
+        }
+    }
+
+    // Keys whose hashes start with the same byte: one minirun, in a filter as small as this.
+    let seed = Seed::from_u64(1);
+    let hash = |key: &[u8]| Hashed::from_bytes::<Sip13>(&seed, key).h0();
+    let mut near = (0..)
+        .map(|number| format!("near{number}").into_bytes())
+        .filter(|key| hash(key) >> 56 == 77);
+    let (member, new, stranger) = (near.next(), near.next(), near.next());
+    let (member, new, stranger) = (member.unwrap(), new.unwrap(), stranger.unwrap());
+
+    let table = OwnTable::default();
+    let rows = Arc::clone(&table.rows);
+    rows.lock().unwrap().insert((hash(&member), member.clone()));
+    let map = Landing {
+        table,
+        land: Mutex::default(),
+    };
+    let builder = StoreBuilder::new()
+        .capacity(1)
+        .shards(1)
+        .fpr(0.5)
+        .seed(seed);
+    let guard: &'static Guard<Landing> = Box::leak(Box::new(builder.guard(map).unwrap()));
+    let pending = guard.inserting(&new).unwrap();
+    let row = (hash(&new), new.clone());
+    let land = move || {
+        rows.lock().unwrap().insert(row);
+        pending.done();
+    };
+    guard.with_map(|map| *map.land.lock().unwrap() = Some(Box::new(land)));
+    match guard.check(&stranger) {
+        Check::No => panic!("the stranger shares a fingerprint"),
+        Check::Maybe(ticket) => _ = ticket.absent().unwrap(),
+    }
+    assert!(
+        guard.check(&new).is_maybe(),
+        "a key is lost that was committed"
+    );
+    assert!(guard.check(&member).is_maybe());
+}

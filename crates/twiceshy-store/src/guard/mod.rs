@@ -251,6 +251,11 @@ impl<R: ReverseMap> Guard<R> {
         self.len() == 0
     }
 
+    /// What `look` makes of the reverse map. Whoever learns or writes waits meanwhile.
+    pub fn with_map<T>(&self, look: impl FnOnce(&R) -> T) -> T {
+        look(&self.map.lock())
+    }
+
     /// The reverse map, back.
     pub fn into_map(self) -> R {
         self.map.into_inner()
