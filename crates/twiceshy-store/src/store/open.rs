@@ -16,7 +16,7 @@ use crate::builder::{Options, Progress, StoreBuilder};
 use crate::engine::{Durability, Engine};
 use crate::error::Error;
 use crate::files::Files;
-use crate::filter::{Filter, Measures, slots_for};
+use crate::filter::{FULL_AT, Filter, Measures, slots_for};
 use crate::generation::Generation;
 use crate::hash_order;
 use crate::image::{self, GenerationImage, Image};
@@ -257,7 +257,7 @@ impl<E: Engine> Rebuild<'_, E> {
             hashes.push(h0 << place.bits);
             ControlFlow::Continue(())
         })?;
-        let mut slots = planned.max(slots_for(hashes.len() as u64));
+        let mut slots = grown(planned, hashes.len() as u64);
         let filter = loop {
             match Filter::from_sorted(measures, slots, &hashes) {
                 // What a change of seed has left here is crowded behind the frontier.
@@ -289,6 +289,15 @@ impl<E: Engine> Rebuild<'_, E> {
     }
 }
 
+/// As many slots as a filter would have that had grown with its keys: the same filter makes the
+/// same mistakes, and so the journal fits it.
+fn grown(mut slots: u64, keys: u64) -> u64 {
+    while keys as f64 > FULL_AT * slots as f64 {
+        slots *= 2;
+    }
+    slots
+}
+
 /// A filter of these keys with what the old one has learnt, in the old number of slots or a
 /// multiple of it, so that no mistake that was fixed comes back.
 fn rebuild<'k, I: Iterator<Item = Hashed<'k>>>(
@@ -298,8 +307,8 @@ fn rebuild<'k, I: Iterator<Item = Hashed<'k>>>(
     keys: u64,
     hashed: impl Fn() -> I,
 ) -> Result<AdaptiveFilter<Sip13>, Error> {
-    let mut slots = old.geometry().slots();
-    while slots < planned.max(slots_for(keys)) {
+    let mut slots = grown(old.geometry().slots(), keys);
+    while slots < planned {
         slots *= 2;
     }
     loop {
