@@ -11,6 +11,7 @@ use twiceshy::cuckoo::{AdaptiveCuckooFilter, AdaptiveCuckooSet, Bins, Mended, Sc
 use twiceshy::hash::{Seed, Sip13};
 use twiceshy::lock_step::{Accesses, Counted, LockStep, LockStepError, MemoryCells};
 use twiceshy::reverse_map::MemoryMap;
+use twiceshy::telescoping::{TelescopingFilter, TelescopingSet};
 use twiceshy::testing::Source;
 use twiceshy::{AdaptiveFilter, AdaptiveSet, Error, Inserted, ReverseMap};
 
@@ -61,6 +62,26 @@ impl Learns for AdaptiveSet {
     fn report(&mut self, key: u64) {
         self.report_false_positive(&key).expect("room for it");
     }
+}
+
+impl Learns for TelescopingSet {
+    fn add(&mut self, key: u64) {
+        self.insert(&key).expect("room for it");
+    }
+    fn positive(&self, key: u64) -> bool {
+        self.contains(&key)
+    }
+    fn report(&mut self, key: u64) {
+        self.report_false_positive(&key).expect("a stranger");
+    }
+}
+
+fn telescoping_set(slots: u64, remainder_bits: u32) -> TelescopingSet {
+    let builder = TelescopingFilter::builder().slots(slots);
+    let builder = builder
+        .remainder_bits(remainder_bits)
+        .seed(Seed::from_u64(9));
+    TelescopingSet::from_builder(builder).expect("a small filter")
 }
 
 fn cuckoo_set(scheme: Scheme, layout: Bins, cells: u64, bits: u32) -> AdaptiveCuckooSet {
@@ -141,6 +162,17 @@ fn a_cycle_of_queries_keeps_a_cyclic_filter_wrong_for_ever() {
         assert!(rates[0] > 0.0, "it starts with mistakes");
         assert!(rates[1..].iter().all(|&rate| rate == 0.0), "{name}");
     }
+    // A telescoping filter draws anew at each mistake, so one that is fixed may come back; but
+    // each draw is a fair one, and soon all eight are right at once.
+    let mut filter = telescoping_set(16, 5);
+    filter.add(0);
+    let queries: Vec<u64> = (1..).filter(|&key| filter.positive(key)).take(8).collect();
+    let rates = play(&mut filter, &queries, ROUNDS);
+    let right = rates.iter().position(|&rate| rate == 0.0);
+    println!("telescoping: right after {right:?} rounds");
+    assert!(rates[0] > 0.0 && right.is_some_and(|right| right < ROUNDS));
+    let after = &rates[right.unwrap_or(0)..];
+    assert!(after.iter().all(|&rate| rate == 0.0), "{after:?}");
 }
 
 /// Filters that repeat no mistake, with so many slots and remainder bits: a line for each.
@@ -240,6 +272,16 @@ fn insertions_move_stored_keys_in_cuckoo_filters_only() {
         assert!((0.05..1.0).contains(&updates), "{updates}");
         assert!((0.2..1.0).contains(&queries), "{queries}");
     }
+    // The paper's telescoping filter keeps its keys in lock-step and moves them as slots shift.
+    // Ours reads a run's keys only where a code is full.
+    let mut telescoping = TelescopingFilter::builder()
+        .slots(CELLS)
+        .remainder_bits(8)
+        .seed(Seed::from_u64(2))
+        .build()
+        .expect("a small filter");
+    let reads = (0..keys).filter(|key| telescoping.insert(key).is_err());
+    assert_eq!(reads.count(), 0, "telescoping");
     rows.push((
         "adaptive quotient filter".to_owned(),
         fill_quotient(CELLS, keys),

@@ -14,7 +14,8 @@
 //! than `Y`, and the largest where it is much longer, since it has a bit of every NO key, harmful or not.
 //!
 //! Paper: Reviriego, Sánchez-Macián, Walzer and Dillinger, "Approximate Membership Query Filters
-//! with a False Positive Free Set" (2021), whose integrated construction this follows.
+//! with a False Positive Free Set" (2021), whose integrated filters this is made after: from their
+//! idea, not from their code.
 //!
 //! ```
 //! use twiceshy::lists::{Answer, IntegratedXor, YesNoList};
