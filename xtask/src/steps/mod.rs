@@ -109,6 +109,10 @@ fn portable(workspace: &Workspace) -> Result<Outcome> {
     cargo.arg("--target-dir").arg(workspace.target("portable"));
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     let flags = format!("{flags} --cfg twiceshy_portable");
+    // All tests, and a part of the longest ones: what does not depend on the CPU has been done.
+    if std::env::var_os("TWICESHY_TEST_SHARE").is_none() {
+        cargo.env("TWICESHY_TEST_SHARE", "6");
+    }
     command::run(cargo.env("RUSTFLAGS", flags.trim()))?;
     Ok(Outcome::Passed)
 }
