@@ -104,6 +104,16 @@ impl Filter {
         }
     }
 
+    /// Is there no key with this hash, whatever its later words are?
+    #[inline]
+    pub(crate) fn denies(&self, h0: u64) -> bool {
+        match self {
+            Filter::None => false,
+            Filter::Plain(filter) => !filter.contains_hashed(&Hashed::from_h0(h0)),
+            Filter::Adaptive(filter) => filter.denies(h0),
+        }
+    }
+
     /// The hashes of all keys that a positive answer for this one may stem from.
     pub(crate) fn range(&self, h0: u64) -> RangeInclusive<u64> {
         match self {

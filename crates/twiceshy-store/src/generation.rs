@@ -4,7 +4,7 @@ use std::fmt;
 
 use twiceshy::Error;
 use twiceshy::adaptive::policy::Policy;
-use twiceshy::hash::{Hashed, Seed, Sip13};
+use twiceshy::hash::{Hashed, Seed, Sip13, StreamHash, first_word};
 
 use crate::engine::Table;
 use crate::filter::{Filter, Measures, slots_for};
@@ -14,6 +14,8 @@ use crate::shard::{Place, Shard};
 pub(crate) struct Generation {
     pub(crate) table: Table,
     pub(crate) measures: Measures,
+    /// The hash, prepared for the seed.
+    keyed: <Sip13 as StreamHash>::Keyed,
     bits: u32,
     shards: Box<[Shard]>,
 }
@@ -58,6 +60,7 @@ impl Generation {
         Ok(Generation {
             table,
             measures,
+            keyed: Sip13::keyed(&measures.seed),
             bits,
             shards: (0..1_u64 << bits).map(shard).collect::<Result<_, _>>()?,
         })
@@ -78,6 +81,19 @@ impl Generation {
 
     pub(crate) fn shards(&self) -> &[Shard] {
         &self.shards
+    }
+
+    /// Does the filter deny a key at first sight? Counts it if so.
+    #[inline]
+    pub(crate) fn denies(&self, key: &[u8]) -> bool {
+        let h0 = first_word::<Sip13, [u8]>(&self.keyed, key);
+        // As many shards as these bits can say; two steps, because a shift by 64 bits is none.
+        let shard = &self.shards[(h0 >> 1 >> (63 - self.bits)) as usize];
+        let denies = shard.denies(h0 << self.bits);
+        if denies {
+            shard.counters.negative();
+        }
+        denies
     }
 
     /// Where a key belongs.

@@ -242,6 +242,15 @@ impl Shard {
         self.place
     }
 
+    /// Does the filter deny every key with this hash? That is how nearly all lookups of strangers
+    /// end, and it takes neither the later words of the hash nor a copy of the key.
+    #[inline]
+    pub(crate) fn denies(&self, rest: u64) -> bool {
+        let front = self.front.read();
+        // Where records move, one has to look more closely.
+        front.rotation.is_none() && front.filter_at(rest).denies(rest)
+    }
+
     /// Asks the filter.
     #[inline]
     pub(crate) fn ask(&self, key: &Hashed<'_>) -> Asked {

@@ -42,10 +42,13 @@ impl<E: Engine, L: Layout> Store<E, L> {
         if key.len() > self.max_key_len() {
             return Ok(None); // nothing so long was ever put, and nothing is to be learnt from it
         }
+        let current = self.current.load();
+        if current.denies(key) {
+            return Ok(None);
+        }
         let mut read = Some(read);
         let mut value = None;
         let mut found = |bytes: &[u8]| value = read.take().map(|read| read(bytes));
-        let current = self.current.load();
         let mut next: Option<Arc<Generation>> = None;
         loop {
             let generation = next.as_ref().unwrap_or(&current);

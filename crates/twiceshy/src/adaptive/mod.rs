@@ -274,6 +274,25 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         }
     }
 
+    /// Is no key with this first word a member, whatever words follow? For callers who have
+    /// the word and would rather not make the others for the many keys that end here.
+    ///
+    /// ```
+    /// use twiceshy::AdaptiveFilter;
+    ///
+    /// let mut filter = AdaptiveFilter::new(100, 0.001)?;
+    /// filter.insert("anna")?;
+    /// assert!(!filter.denies(filter.hash("anna").h0()));
+    /// let strangers = (0..1_000_u64).filter(|key| !filter.denies(filter.hash(key).h0()));
+    /// assert!(strangers.count() < 10);
+    /// # Ok::<(), twiceshy::Error>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn denies(&self, h0: u64) -> bool {
+        self.core.answer(h0) == Some(false)
+    }
+
     /// The minirun that matches `key`, or `None` if `key` is certainly no member.
     #[inline(always)]
     pub fn lookup<K: Key + ?Sized>(&self, key: &K) -> Option<Minirun> {
