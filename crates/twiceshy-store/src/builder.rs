@@ -10,7 +10,7 @@ use twiceshy::sizing;
 
 use crate::engine::Durability;
 use crate::error::Error;
-use crate::filter::FilterChoice;
+use crate::filter::{FilterChoice, Measures};
 use crate::layout::{Layout, Merged};
 
 /// What happens when the filter is full, of records or of what it has learnt.
@@ -51,6 +51,17 @@ pub(crate) struct Options {
     pub(crate) seed: Option<Seed>,
     pub(crate) durability: Durability,
     pub(crate) shard_bits: u32,
+}
+
+impl Options {
+    /// Those of a filter under this seed.
+    pub(crate) fn measures(&self, seed: Seed) -> Measures {
+        Measures {
+            choice: self.choice,
+            remainder_bits: self.remainder_bits,
+            seed,
+        }
+    }
 }
 
 type OnProgress = Box<dyn FnMut(Progress) + Send>;

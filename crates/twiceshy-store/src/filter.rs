@@ -42,6 +42,14 @@ pub(crate) fn slots_for(keys: u64) -> u64 {
     ((keys + 4.0 * keys.sqrt()) / PLANNED_LOAD).ceil() as u64 + 8
 }
 
+/// As many slots as a filter has that has grown with its keys.
+pub(crate) fn grown(mut slots: u64, keys: u64) -> u64 {
+    while keys as f64 > FULL_AT * slots as f64 {
+        slots *= 2;
+    }
+    slots
+}
+
 pub(crate) enum Filter {
     None,
     Plain(QuotientFilter<Sip13>),
@@ -50,31 +58,28 @@ pub(crate) enum Filter {
 
 impl Filter {
     pub(crate) fn empty(measures: &Measures, slots: u64) -> Result<Self, Error> {
-        Ok(match measures.choice {
-            FilterChoice::None => Filter::None,
-            FilterChoice::Plain => Filter::Plain(
-                QuotientFilter::builder()
-                    .slots(slots)
-                    .remainder_bits(measures.remainder_bits)
-                    .seed(measures.seed)
-                    .build()?,
-            ),
-            FilterChoice::Adaptive => Filter::Adaptive(
-                AdaptiveFilter::builder()
-                    .slots(slots)
-                    .remainder_bits(measures.remainder_bits)
-                    .seed(measures.seed)
-                    .build()?,
-            ),
-        })
+        Filter::of_slots(measures, slots, &[])
     }
 
-    /// A filter of keys with these first words, in ascending order.
+    /// A filter of keys with these first words, in ascending order, as large as it would be had
+    /// it started with the `planned` slots and grown with its keys: so it makes the mistakes
+    /// that were made, and what was learnt fits it.
     pub(crate) fn from_sorted(
         measures: &Measures,
-        slots: u64,
+        planned: u64,
         hashes: &[u64],
     ) -> Result<Self, Error> {
+        let mut slots = grown(planned, hashes.len() as u64);
+        loop {
+            match Filter::of_slots(measures, slots, hashes) {
+                // What a change of seed has left of a shard is crowded behind the frontier.
+                Err(Error::Full { .. }) => slots *= 2,
+                result => return result,
+            }
+        }
+    }
+
+    fn of_slots(measures: &Measures, slots: u64, hashes: &[u64]) -> Result<Self, Error> {
         let hashes = hashes.iter().copied();
         Ok(match measures.choice {
             FilterChoice::None => Filter::None,

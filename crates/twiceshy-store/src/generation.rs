@@ -40,29 +40,31 @@ impl Generation {
     ) -> Result<Self, Error> {
         let slots = slots_for(capacity >> bits);
         Self::from_fn(table, measures, bits, policy, |_| {
-            Filter::empty(&measures, slots)
+            Ok((Filter::empty(&measures, slots)?, 0))
         })
     }
 
-    /// One of these filters.
-    pub(crate) fn from_fn(
+    /// One of these filters, each with the number of records that it stands for.
+    pub(crate) fn from_fn<E>(
         table: Table,
         measures: Measures,
         bits: u32,
         policy: Policy,
-        mut filter: impl FnMut(Place) -> Result<Filter, Error>,
-    ) -> Result<Self, Error> {
+        mut filter: impl FnMut(Place) -> Result<(Filter, u64), E>,
+    ) -> Result<Self, E> {
         let shard = |index| {
             let place = Place { index, bits };
-            let filter = filter(place)?;
-            Ok::<_, Error>(Shard::new(place, measures, policy, filter))
+            let (filter, records) = filter(place)?;
+            let shard = Shard::new(place, measures, policy, filter);
+            shard.counters.add_records(records);
+            Ok(shard)
         };
         Ok(Generation {
             table,
             measures,
             keyed: Sip13::keyed(&measures.seed),
             bits,
-            shards: (0..1_u64 << bits).map(shard).collect::<Result<_, _>>()?,
+            shards: (0..1_u64 << bits).map(shard).collect::<Result<_, E>>()?,
         })
     }
 

@@ -111,6 +111,15 @@ pub(crate) enum Lesson {
     Known,
 }
 
+/// When to learn from a false positive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// As the policy has it.
+    PolicySays,
+    /// Now: it was learnt before.
+    AtOnce,
+}
+
 struct Front {
     filter: Filter,
     growth: Option<Growth>,
@@ -336,14 +345,13 @@ impl Shard {
     }
 
     /// Learns from a false positive, given all keys of its minirun, if these were read at this
-    /// version of the filter, and the policy says so or the caller insists. The caller has the
-    /// turn.
+    /// version of the filter, if it is time. The caller has the turn.
     pub(crate) fn learn(
         &self,
         query: &Hashed<'_>,
         version: u64,
         keys: &[Hashed<'_>],
-        insist: bool,
+        when: When,
     ) -> Result<Lesson, Error> {
         let mut front = self.front.write();
         if front.version != version {
@@ -361,7 +369,7 @@ impl Shard {
         if judge.waiting() > MAX_WAITING {
             judge.forget();
         }
-        if !insist && judge.on_false_positive(minirun) == Decision::Wait {
+        if when == When::PolicySays && judge.on_false_positive(minirun) == Decision::Wait {
             return Ok(Lesson::Waiting);
         }
         match filter.adapt(query, keys) {

@@ -77,10 +77,10 @@ pub use self::write::Inserting;
 use crate::StoreBuilder;
 use crate::builder::{Options, WhenFull};
 use crate::engine::Table;
-use crate::filter::{Filter, FilterChoice, Measures, slots_for};
+use crate::filter::{Filter, FilterChoice, slots_for};
 use crate::generation::Generation;
 use crate::layout::Layout;
-use crate::shard::{Asked, Lesson, Maybe, Place, Turn};
+use crate::shard::{Asked, Lesson, Maybe, Turn, When};
 use crate::sync::Mutex;
 
 /// A filter beside a database that you run already. See the [module](self) for the rules.
@@ -176,16 +176,10 @@ fn build<R: ReverseMap>(
     options: &Options,
     seed: Seed,
 ) -> Result<Generation, GuardError<R::Error>> {
-    let measures = Measures {
-        choice: options.choice,
-        remainder_bits: options.remainder_bits,
-        seed,
-    };
+    let measures = options.measures(seed);
     let bits = options.shard_bits;
     let planned = slots_for(options.capacity >> bits);
-    let mut filters = Vec::with_capacity(1 << bits);
-    for index in 0..1_u64 << bits {
-        let place = Place { index, bits };
+    Generation::from_fn(Table::Even, measures, bits, options.policy, |place| {
         let mut hashes = Vec::new();
         let mut foreign = false;
         map.keys(place.all(), |h0, key| {
@@ -197,18 +191,9 @@ fn build<R: ReverseMap>(
             return Err(GuardError::Seed);
         }
         hashes.sort_unstable();
-        let slots = planned.max(slots_for(hashes.len() as u64));
-        let filter = Filter::from_sorted(&measures, slots, &hashes)?;
-        filters.push((Some(filter), hashes.len() as u64));
-    }
-    let generation = Generation::from_fn(Table::Even, measures, bits, options.policy, |place| {
-        let filter = filters[place.index as usize].0.take();
-        Ok(filter.expect("each shard is made once"))
-    })?;
-    for (shard, (_, records)) in generation.shards().iter().zip(&filters) {
-        shard.counters.add_records(*records);
-    }
-    Ok(generation)
+        let filter = Filter::from_sorted(&measures, planned, &hashes)?;
+        Ok((filter, hashes.len() as u64))
+    })
 }
 
 impl<R: ReverseMap> Guard<R> {
@@ -299,7 +284,7 @@ impl<R: ReverseMap> Guard<R> {
         }
         shard.counters.false_positive(spot.key.word(1));
         let hashed: Vec<_> = keys.iter().map(|key| shard.hash(key)).collect();
-        let lesson = shard.learn(&spot.key, version, &hashed, false)?;
+        let lesson = shard.learn(&spot.key, version, &hashed, When::PolicySays)?;
         self.tend(&turn);
         Ok(match lesson {
             Lesson::Learnt => {

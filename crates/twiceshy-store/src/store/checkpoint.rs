@@ -31,8 +31,8 @@ impl<E: Engine, L: Layout> Store<E, L> {
     pub fn checkpoint(&self) -> Result<(), Error> {
         let _gate = self.wait_for_writers()?;
         // Random, so that no old copy of a file is ever taken for the right one.
-        let [epoch, _] = words(&Seed::random()?);
-        let epoch = epoch | 1;
+        let random = u128::from_le_bytes(Seed::random()?.to_bytes());
+        let epoch = random as u64 | 1;
         let saved = self.save(epoch)?;
         let mut changes = Changes::new();
         meta::set_checkpoint(&mut changes, epoch);
@@ -137,13 +137,4 @@ enum Saved {
     /// A shard was growing. After a crash, what the larger half of its filter has learnt can't
     /// be used: the journal must stay.
     InPart,
-}
-
-fn words(seed: &Seed) -> [u64; 2] {
-    let bytes = seed.to_bytes();
-    let (first, second) = bytes.split_at(8);
-    [first, second].map(|half| {
-        let half = half.try_into().expect("half of sixteen bytes");
-        u64::from_le_bytes(half)
-    })
 }

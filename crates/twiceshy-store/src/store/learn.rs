@@ -14,7 +14,7 @@ use crate::generation::{Generation, Spot};
 use crate::hash_order;
 use crate::journal;
 use crate::layout::Layout;
-use crate::shard::{Asked, Lesson, Maybe, Turn};
+use crate::shard::{Asked, Lesson, Maybe, Turn, When};
 use crate::store::read::target;
 
 /// How often somebody who gives a turn back looks after what others have left.
@@ -37,7 +37,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
                 return; // the keys may not be all that have fingerprints here
             }
             let keys: Vec<Hashed<'_>> = keys.iter().map(|key| shard.hash(key)).collect();
-            match shard.learn(&spot.key, maybe.version, &keys, self.insists()) {
+            match shard.learn(&spot.key, maybe.version, &keys, self.when()) {
                 Ok(Lesson::Stale) => self.learn_again(&turn, query),
                 lesson => self.note(&turn, query, lesson),
             }
@@ -52,9 +52,12 @@ impl<E: Engine, L: Layout> Store<E, L> {
         self.save_if_long();
     }
 
-    /// Does the policy not matter?
-    fn insists(&self) -> bool {
-        self.recalling.load(Relaxed)
+    /// What was learnt before is learnt again whatever the policy says.
+    fn when(&self) -> When {
+        match self.recalling.load(Relaxed) {
+            true => When::AtOnce,
+            false => When::PolicySays,
+        }
     }
 
     /// Gives a turn back, after all that was left for it and a step of whatever grows.
@@ -94,7 +97,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
                 return Ok(Lesson::Known); // a member by now
             };
             let keys: Vec<Hashed<'_>> = keys.iter().map(|key| shard.hash(key)).collect();
-            Ok(shard.learn(&spot.key, maybe.version, &keys, self.insists())?)
+            Ok(shard.learn(&spot.key, maybe.version, &keys, self.when())?)
         };
         self.note(turn, query, lesson());
     }

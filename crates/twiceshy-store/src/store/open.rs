@@ -16,7 +16,7 @@ use crate::builder::{Options, Progress, StoreBuilder};
 use crate::engine::{Durability, Engine};
 use crate::error::Error;
 use crate::files::Files;
-use crate::filter::{FULL_AT, Filter, Measures, slots_for};
+use crate::filter::{Filter, Measures, grown, slots_for};
 use crate::generation::Generation;
 use crate::hash_order;
 use crate::image::{self, GenerationImage, Image};
@@ -176,18 +176,19 @@ fn load_generation(
     if !same || measures.remainder_bits != options.remainder_bits {
         return Ok(None);
     }
-    let filter = |place: Place| {
+    let filter = |place: Place| -> Result<_, twiceshy::Error> {
+        // As many shards as places.
+        let shard = &image.shards[place.index as usize];
         // A shard that all records have left has no filter any more.
         if moved > u128::from(*place.all().end()) {
-            return Ok(Filter::None);
+            return Ok((Filter::None, shard.records));
         }
-        // As many shards as places.
-        Filter::from_bytes(&measures, image.shards[place.index as usize].filter)
+        let filter = Filter::from_bytes(&measures, shard.filter)?;
+        Ok((filter, shard.records))
     };
     let (table, bits, policy) = (image.table, image.bits, options.policy);
     let generation = Generation::from_fn(table, measures, bits, policy, filter)?;
     for (shard, image) in generation.shards().iter().zip(&image.shards) {
-        shard.counters.add_records(image.records);
         if let Some((frontier, filter)) = image.growth {
             shard.restore_growth(frontier, Filter::from_bytes(&measures, filter)?);
         }
@@ -206,32 +207,19 @@ struct Rebuild<'o, E> {
 
 impl<E: Engine> Rebuild<'_, E> {
     fn generation(&mut self, series: &Series) -> Result<Generation, Error> {
-        let (options, table) = (self.options, series.table);
-        let measures = Measures {
-            choice: options.choice,
-            remainder_bits: options.remainder_bits,
-            seed: series.seed,
-        };
+        let options = self.options;
+        let measures = options.measures(series.seed);
         let bits = options.shard_bits;
-        let mut filters = Vec::with_capacity(1 << bits);
-        for index in 0..1_u64 << bits {
-            let place = Place { index, bits };
+        let policy = options.policy;
+        Generation::from_fn(series.table, measures, bits, policy, |place| {
             let (filter, records) = self.shard(series, &measures, place)?;
-            filters.push((Some(filter), records));
             self.records += records;
             (self.progress)(Progress {
                 records: self.records,
-                done: (index + 1) as f64 / (1_u64 << bits) as f64,
+                done: (place.index + 1) as f64 / (1_u64 << bits) as f64,
             });
-        }
-        let generation = Generation::from_fn(table, measures, bits, options.policy, |place| {
-            let filter = filters[place.index as usize].0.take();
-            Ok(filter.expect("each shard is made once"))
-        })?;
-        for (shard, (_, records)) in generation.shards().iter().zip(&filters) {
-            shard.counters.add_records(*records);
-        }
-        Ok(generation)
+            Ok((filter, records))
+        })
     }
 
     /// The filter of a shard and how many records it stands for.
@@ -257,14 +245,7 @@ impl<E: Engine> Rebuild<'_, E> {
             hashes.push(h0 << place.bits);
             ControlFlow::Continue(())
         })?;
-        let mut slots = grown(planned, hashes.len() as u64);
-        let filter = loop {
-            match Filter::from_sorted(measures, slots, &hashes) {
-                // What a change of seed has left here is crowded behind the frontier.
-                Err(twiceshy::Error::Full { .. }) => slots *= 2,
-                result => break result?,
-            }
-        };
+        let filter = Filter::from_sorted(measures, planned, &hashes)?;
         Ok((filter, hashes.len() as u64))
     }
 
@@ -287,15 +268,6 @@ impl<E: Engine> Rebuild<'_, E> {
             _ => None,
         }
     }
-}
-
-/// As many slots as a filter would have that had grown with its keys: the same filter makes the
-/// same mistakes, and so the journal fits it.
-fn grown(mut slots: u64, keys: u64) -> u64 {
-    while keys as f64 > FULL_AT * slots as f64 {
-        slots *= 2;
-    }
-    slots
 }
 
 /// A filter of these keys with what the old one has learnt, in the old number of slots or a

@@ -32,7 +32,6 @@ use super::write::CommitOver;
 use super::{Busy, Store, raise};
 use crate::engine::{Changes, Durability, Engine};
 use crate::error::Error;
-use crate::filter::Measures;
 use crate::generation::Generation;
 use crate::hash_order::{self, entry};
 use crate::layout::Layout;
@@ -233,11 +232,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
         capacity: u64,
     ) -> Result<Generation, Error> {
         let options = &self.options;
-        let measures = Measures {
-            choice: options.choice,
-            remainder_bits: options.remainder_bits,
-            seed: series.seed,
-        };
+        let measures = options.measures(series.seed);
         let (table, bits) = (series.table, options.shard_bits);
         let generation = Generation::empty(table, measures, bits, options.policy, capacity)?;
         Ok(generation)
