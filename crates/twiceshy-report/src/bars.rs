@@ -6,7 +6,7 @@ use crate::text::{escape, number};
 
 const LEFT: f64 = 14.0;
 /// Room for the figure at the end of a bar.
-const RIGHT: f64 = 76.0;
+const RIGHT: f64 = 84.0;
 const THICK: f64 = 16.0;
 
 /// One bar of a [`BarChart`].

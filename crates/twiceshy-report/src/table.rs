@@ -65,7 +65,7 @@ impl<T: Into<String>> From<T> for Cell {
 ///
 /// let mut table = Table::new(["filter", "ns"]);
 /// table.row(["plain", "21.5"]);
-/// assert_eq!(table.to_string(), "filter    ns\nplain   21.5\n");
+/// assert_eq!(table.to_string(), "filter    ns\n──────  ────\nplain   21.5\n");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -156,7 +156,7 @@ impl Table {
     }
 }
 
-/// For a terminal: columns two spaces apart, figures to the right.
+/// For a terminal: columns two spaces apart, figures to the right, a rule below the head.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = || std::iter::once(&self.head).chain(self.rows.iter().map(|row| &row.0));
@@ -166,7 +166,11 @@ impl fmt::Display for Table {
                 *width = (*width).max(cell.text.chars().count());
             }
         }
-        for line in lines() {
+        for (i, line) in lines().enumerate() {
+            if i == 1 {
+                let rule = widths.iter().map(|&width| "─".repeat(width));
+                writeln!(f, "{}", rule.collect::<Vec<_>>().join("  "))?;
+            }
             let mut text = String::new();
             for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
                 if column > 0 {
@@ -214,8 +218,9 @@ mod tests {
         let text = table().to_string();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "what     ns  why");
-        assert_eq!(lines[1], "a|b       1  <short>");
-        assert_eq!(lines[2], "c     1,000  doesn't hold");
+        assert_eq!(lines[1], "────  ─────  ────────────");
+        assert_eq!(lines[2], "a|b       1  <short>");
+        assert_eq!(lines[3], "c     1,000  doesn't hold");
         let markdown = table().markdown();
         assert!(markdown.starts_with("| what | ns | why |\n| --- | ---: | --- |\n| a\\|b |"));
     }
