@@ -1,0 +1,224 @@
+//! `twiceshy store put`: records from lines.
+//!
+//! ```text
+//!   reader ── batches ──▶ writer ── commit, synced ──▶ acknowledge
+//!                            ▲
+//!   Ctrl-C ──────────────────┘  the commit under way ends, the filter is saved
+//! ```
+//!
+//! A number that was printed is a promise: so many records of this run survive whatever comes
+//! next, be it a kill or a loss of power. It is printed after the commit has returned, and the
+//! commit returns after the database has synced.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{self, SyncSender};
+use std::thread;
+
+use anyhow::{Context, anyhow};
+use clap::value_parser;
+use serde::Serialize;
+use twiceshy_store::{Batch, Durability};
+
+use super::place;
+use crate::exit::{self, OrHint, Outcome, Status};
+use crate::interrupt::Interrupt;
+use crate::keys::{Format, FormatArgs, Input, Lines};
+use crate::numbers;
+use crate::shell::Shell;
+
+/// Put records: lines of `key<TAB>value`
+///
+/// A record under a key that is there is replaced. Every commit is synced to the disk before
+/// the next one starts.
+#[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The store
+    path: PathBuf,
+    /// Where records are read from; `-` is standard input
+    #[arg(long, short, default_value = "-", value_name = "FILE")]
+    input: PathBuf,
+    /// Records a commit; the last one may have fewer
+    #[arg(long, default_value_t = 1_000, value_name = "N",
+          value_parser = value_parser!(u64).range(1..=10_000_000))]
+    batch: u64,
+    /// After each commit, print how many records of this run are durable so far
+    #[arg(long)]
+    ack: bool,
+    #[command(flatten)]
+    format: FormatArgs,
+    /// How values are written
+    #[arg(long, value_enum, default_value = "line", value_name = "FORMAT")]
+    value_format: Format,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  printf 'anna\\t1\\notto\\t2\\n' | twiceshy store put shop.db
+  twiceshy store put shop.db --input orders.tsv --batch 10000
+  producer | twiceshy store put shop.db --batch 100 --ack | consumer-of-receipts";
+
+/// What the writer is told.
+enum Event {
+    /// Records to commit, how many lines they were, and how far the input was read.
+    Commit(Batch, u64, u64),
+    /// The input can't be read on.
+    Failed(anyhow::Error),
+    /// There is no more.
+    End,
+    /// Somebody pressed Ctrl-C.
+    Interrupted,
+}
+
+#[derive(Serialize)]
+struct Durable {
+    durable: u64,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    put: u64,
+    records: u64,
+}
+
+pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
+    let input = Input::open(&args.input, shell)?;
+    let opened = place::open(&args.path, shell)?;
+    let bar = input.progress("putting", shell);
+    let (sender, events) = mpsc::sync_channel(2);
+    let interrupt = Interrupt::watch({
+        let sender = sender.clone();
+        move || drop(sender.send(Event::Interrupted))
+    })?;
+    let reader = Reader {
+        lines: input.lines(),
+        format: args.format.format,
+        value_format: args.value_format,
+        batch: args.batch,
+    };
+    // It ends with the process if nobody writes to the other end of its pipe any more.
+    thread::spawn(move || reader.run(&sender));
+
+    let mut out = shell.out();
+    let mut durable = 0;
+    let result = loop {
+        let event = events.recv().unwrap_or(Event::End);
+        if interrupt.is_set() {
+            break Err(anyhow!("interrupted"));
+        }
+        match event {
+            Event::Commit(batch, records, bytes) => {
+                if let Err(error) = opened.store.write(batch) {
+                    break Err(error.into());
+                }
+                durable += records;
+                bar.set(bytes);
+                if args.ack
+                    && let Err(error) = acknowledge(&mut out, shell, durable)
+                {
+                    break Err(error);
+                }
+            }
+            Event::Failed(error) => break Err(error),
+            Event::End => break Ok(()),
+            Event::Interrupted => break Err(anyhow!("interrupted")),
+        }
+    };
+    bar.finish();
+    let records = opened.store.len();
+    let closed = opened.close();
+    let told = || {
+        let records = numbers::count(durable, "record");
+        format!("{records} of this run are durable; put the rest again")
+    };
+    let result = result.or_hint(told);
+    match result {
+        Err(error) if interrupt.is_set() => {
+            exit::report(&error);
+            interrupt.end()
+        }
+        result => result?,
+    }
+    closed.or_hint(told)?;
+    if !args.ack {
+        let put = durable;
+        shell.print(&Summary { put, records }, || {
+            let put = numbers::count(put, "record");
+            format!("put {put}; the store has {}", numbers::grouped(records))
+        })?;
+    }
+    Ok(Status::Success)
+}
+
+fn acknowledge(out: &mut crate::shell::Out, shell: &Shell, durable: u64) -> Outcome<()> {
+    let written = match shell.is_json() {
+        true => out.json(&Durable { durable }),
+        false => out.line(&[durable.to_string().as_bytes()]),
+    };
+    match written.and_then(|()| out.flush()) {
+        // Not the quiet end of a pipe: records were left out.
+        Err(error) if exit::is_broken_pipe(&error) => {
+            Err(anyhow!("nobody reads the acknowledgements any more"))
+        }
+        result => result,
+    }
+}
+
+/// Makes batches of lines.
+struct Reader {
+    lines: Lines,
+    format: Format,
+    value_format: Format,
+    batch: u64,
+}
+
+impl Reader {
+    fn run(mut self, events: &SyncSender<Event>) {
+        loop {
+            let mut batch = Batch::new();
+            batch.durability(Durability::Sync);
+            let mut records = 0;
+            let end = loop {
+                if records == self.batch {
+                    break None;
+                }
+                match self.record(&mut batch) {
+                    Ok(true) => records += 1,
+                    Ok(false) => break Some(Event::End),
+                    Err(error) => break Some(Event::Failed(error)),
+                }
+            };
+            // What was read before a bad line is put.
+            if records > 0 {
+                let commit = Event::Commit(batch, records, self.lines.bytes());
+                if events.send(commit).is_err() {
+                    return;
+                }
+            }
+            if let Some(end) = end {
+                let _ = events.send(end);
+                return;
+            }
+        }
+    }
+
+    /// Adds the next record, if there is one.
+    fn record(&mut self, batch: &mut Batch) -> Outcome<bool> {
+        let Some(line) = self.lines.next_line()? else {
+            return Ok(false);
+        };
+        let parsed = parse(line, self.format, self.value_format);
+        let (key, value) = parsed.with_context(|| self.lines.place())?;
+        batch.put(key, value);
+        Ok(true)
+    }
+}
+
+fn parse(line: &[u8], format: Format, value_format: Format) -> Outcome<(Vec<u8>, Vec<u8>)> {
+    let tab = line.iter().position(|&byte| byte == b'\t');
+    let tab = tab.context("there is no tab between key and value")?;
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    format.decode(&line[..tab], &mut key)?;
+    value_format.decode(&line[tab + 1..], &mut value)?;
+    Ok((key, value))
+}
