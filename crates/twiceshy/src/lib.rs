@@ -13,6 +13,7 @@ mod bits;
 mod mem;
 
 pub mod adaptive;
+pub mod any;
 pub mod batch;
 pub mod bloom;
 pub mod broom;

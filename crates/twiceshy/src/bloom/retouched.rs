@@ -87,6 +87,12 @@ impl<H: StreamHash> RetouchedBloomFilter<H> {
         self.filter.insert(key);
     }
 
+    /// Removes everything and keeps the memory; no bit counts as cleared any more.
+    pub fn clear(&mut self) {
+        self.filter.clear();
+        self.cleared = 0;
+    }
+
     /// Hashes a key the way this filter does.
     #[must_use]
     pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {

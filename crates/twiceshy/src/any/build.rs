@@ -1,0 +1,154 @@
+//! One builder for filters of every kind.
+
+use std::fmt;
+
+use super::{AnyFilter, Object, boxed, no_such_hash};
+use crate::bloom::{BlockedBloomFilter, BloomFilter, RetouchedBloomFilter};
+use crate::builder::{Buildable, Builder};
+use crate::counting::CountingFilter;
+use crate::cuckoo::{AdaptiveCuckooFilter, CuckooFilter, Scheme, VacuumFilter};
+use crate::error::Error;
+use crate::extension::ExtensionFilter;
+use crate::file::FilterKind;
+use crate::hash::{HashKind, Seed, Sip13, StreamHash};
+use crate::telescoping::{PlainTelescopingFilter, TelescopingFilter};
+use crate::{AdaptiveFilter, QuotientFilter};
+
+/// Builds an empty filter of a kind and hash that are known only at run time.
+///
+/// ```
+/// use twiceshy::any::AnyFilter;
+/// use twiceshy::file::FilterKind;
+///
+/// let builder = AnyFilter::builder(FilterKind::BlockedBloom);
+/// let filter = builder.capacity(10_000).fpr(0.001).build()?;
+/// assert!(!filter.contains(b"anna"));
+/// # Ok::<(), twiceshy::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+#[must_use = "a builder does nothing until `build`"]
+pub struct AnyBuilder {
+    kind: FilterKind,
+    hash: HashKind,
+    capacity: u64,
+    fpr: f64,
+    seed: Option<Seed>,
+}
+
+impl AnyBuilder {
+    pub(super) fn new(kind: FilterKind) -> Self {
+        AnyBuilder {
+            kind,
+            hash: HashKind::SipHash13,
+            capacity: 0,
+            fpr: 0.01,
+            seed: None,
+        }
+    }
+
+    /// The hash. Default: SipHash-1-3, which is safe against chosen keys.
+    pub fn hash(mut self, hash: HashKind) -> Self {
+        self.hash = hash;
+        self
+    }
+
+    /// How many items the filter shall hold at its false-positive rate.
+    pub fn capacity(mut self, items: u64) -> Self {
+        self.capacity = items;
+        self
+    }
+
+    /// The highest false-positive rate, reached at capacity. Default: 0.01.
+    pub fn fpr(mut self, fpr: f64) -> Self {
+        self.fpr = fpr;
+        self
+    }
+
+    /// The seed of the hash. Default: random.
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Builds the filter, empty.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if there is no such filter or no memory for it, and for weighted
+    /// Bloom filters, which take weights; [`Error::Format`] if this build of the library does
+    /// not have the hash; [`Error::Seed`] if the system has no randomness to give.
+    pub fn build(self) -> Result<AnyFilter, Error> {
+        let object = match self.hash {
+            HashKind::SipHash13 => self.build_hash::<Sip13>(),
+            #[cfg(feature = "xxh3")]
+            HashKind::Xxh3 => self.build_hash::<crate::hash::Xxh3>(),
+            other => Err(no_such_hash(other)),
+        }?;
+        Ok(AnyFilter { object })
+    }
+
+    fn build_hash<H: StreamHash>(self) -> Result<Box<dyn Object>, Error> {
+        let seed = self.seed.map_or_else(Seed::random, Ok)?;
+        // An empty set is a set as well.
+        let (capacity, fpr) = (self.capacity.max(1), self.fpr);
+        match self.kind {
+            FilterKind::Plain => Ok(boxed(self.quotient::<QuotientFilter<H>>(seed)?)),
+            FilterKind::Counting => Ok(boxed(self.quotient::<CountingFilter<H>>(seed)?)),
+            FilterKind::Adaptive => Ok(boxed(self.quotient::<AdaptiveFilter<H>>(seed)?)),
+            FilterKind::Telescoping => Ok(boxed(self.quotient::<TelescopingFilter<H>>(seed)?)),
+            FilterKind::PlainTelescoping => {
+                Ok(boxed(self.quotient::<PlainTelescopingFilter<H>>(seed)?))
+            }
+            FilterKind::Extension => Ok(boxed(self.quotient::<ExtensionFilter<H>>(seed)?)),
+            FilterKind::Cuckoo => {
+                let builder = CuckooFilter::builder().capacity(capacity).fpr(fpr);
+                Ok(boxed(builder.seed(seed).hash::<H>().build()?))
+            }
+            FilterKind::Vacuum => {
+                let builder = VacuumFilter::builder().capacity(capacity).fpr(fpr);
+                Ok(boxed(builder.seed(seed).hash::<H>().build()?))
+            }
+            FilterKind::AdaptiveCuckoo => {
+                let scheme = Scheme::Cyclic { selector_bits: 2 };
+                let builder = AdaptiveCuckooFilter::builder(scheme);
+                let builder = builder.capacity(capacity).fpr(fpr).seed(seed);
+                Ok(boxed(builder.hash::<H>().build()?))
+            }
+            FilterKind::Bloom => Ok(boxed(self.bloom::<H>(seed)?)),
+            FilterKind::RetouchedBloom => {
+                Ok(boxed(RetouchedBloomFilter::from(self.bloom::<H>(seed)?)))
+            }
+            FilterKind::BlockedBloom => {
+                let builder = BlockedBloomFilter::builder().capacity(capacity).fpr(fpr);
+                Ok(boxed(builder.seed(seed).hash::<H>().build()?))
+            }
+            FilterKind::WeightedBloom => Err(Error::geometry(
+                "a weighted Bloom filter takes weights; build it with `WeightedBloomFilter`, or \
+                 take a standard one",
+            )),
+            list => Err(Error::geometry(format!(
+                "a YES/NO list ({list}) is no filter; build it with `lists`"
+            ))),
+        }
+    }
+
+    fn quotient<F: Buildable>(self, seed: Seed) -> Result<F, Error> {
+        let builder = Builder::<F>::new().capacity(self.capacity.max(1));
+        builder.fpr(self.fpr).seed(seed).build()
+    }
+
+    fn bloom<H: StreamHash>(self, seed: Seed) -> Result<BloomFilter<H>, Error> {
+        let builder = BloomFilter::builder().capacity(self.capacity.max(1));
+        builder.fpr(self.fpr).seed(seed).hash::<H>().build()
+    }
+}
+
+impl fmt::Debug for AnyBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnyBuilder")
+            .field("kind", &self.kind)
+            .field("hash", &self.hash)
+            .field("capacity", &self.capacity)
+            .field("fpr", &self.fpr)
+            .finish_non_exhaustive()
+    }
+}

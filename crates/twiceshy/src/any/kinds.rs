@@ -1,0 +1,416 @@
+//! What each kind of filter does in its own way.
+
+use std::fmt;
+
+use super::{Object, Resize, convert};
+use crate::adaptive::{AdaptiveFilter, Entry};
+use crate::bloom::{BitFilter, BlockedBloomFilter, BloomFilter, RetouchedBloomFilter};
+use crate::bloom::{Probes, WeightedBloomFilter};
+use crate::counting::CountingFilter;
+use crate::cuckoo::{AdaptiveCuckooFilter, Alternate, PartialKeyFilter};
+use crate::error::Error;
+use crate::extension::ExtensionFilter;
+use crate::file::{FileFilter, FilterKind};
+use crate::hash::{Hashed, StreamHash};
+use crate::lock_step::MemoryCells;
+use crate::mem::Memory;
+use crate::merge::{Collision, Merge};
+use crate::plain::QuotientFilter;
+use crate::stats::Stats;
+use crate::telescoping::{SelectorCoding, TelescopingFilter};
+use crate::traits::{Filter, Insert};
+
+/// A filter, and the keys of those that can't take another one without.
+#[derive(Debug)]
+pub(super) struct Held<F: Kind> {
+    pub(super) filter: F,
+    pub(super) keys: F::Keys,
+}
+
+impl<F: Kind> Held<F> {
+    pub(super) fn new(filter: F) -> Self {
+        Held {
+            filter,
+            keys: F::Keys::default(),
+        }
+    }
+}
+
+/// A kind of filter.
+pub(super) trait Kind: FileFilter<Memory> + fmt::Debug + Send + Sync + 'static {
+    /// What insertions need beside the filter.
+    type Keys: Default + fmt::Debug + Send + Sync;
+
+    fn has(&self, key: &[u8]) -> bool;
+
+    fn figures(&self) -> Stats;
+
+    fn put(&mut self, keys: &mut Self::Keys, key: &[u8]) -> Result<(), Error>;
+
+    fn empty(&mut self);
+
+    fn union(filters: &[&Self]) -> Result<Self, Error> {
+        let _ = filters;
+        Err(Error::merge(format!(
+            "{} filters have no union without their keys; build one from all keys",
+            Self::KIND
+        )))
+    }
+
+    fn resized(&self, how: Resize) -> Result<Self, Error> {
+        let _ = how;
+        Err(Error::geometry(format!(
+            "the size of {} filters can't be changed without their keys; build one from them",
+            Self::KIND
+        )))
+    }
+
+    fn converted(&self, to: FilterKind) -> Result<Box<dyn Object>, Error> {
+        Err(convert::impossible(Self::KIND, to))
+    }
+}
+
+/// Merges with as few doublings as it takes.
+fn with_room<F>(merge: impl Fn(u32) -> Result<F, Error>) -> Result<F, Error> {
+    let mut times = 0;
+    loop {
+        match merge(times) {
+            Err(Error::Full { .. }) => times += 1,
+            result => return result,
+        }
+    }
+}
+
+impl<H: StreamHash> Kind for QuotientFilter<H> {
+    type Keys = ();
+
+    fn has(&self, key: &[u8]) -> bool {
+        self.contains(key)
+    }
+
+    fn figures(&self) -> Stats {
+        self.stats()
+    }
+
+    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
+        self.insert(key)
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+
+    fn union(filters: &[&Self]) -> Result<Self, Error> {
+        with_room(|times| Merge::of(filters.iter().copied()).doubled(times).build())
+    }
+
+    fn resized(&self, how: Resize) -> Result<Self, Error> {
+        match how {
+            Resize::Double => self.doubled(),
+            Resize::Halve => self.halved(),
+        }
+    }
+
+    fn converted(&self, to: FilterKind) -> Result<Box<dyn Object>, Error> {
+        let counts = self.iter().map(|fingerprint| (fingerprint, 1));
+        convert::quotient::<H>(Self::KIND, to, self.geometry(), self.seed(), counts)
+    }
+}
+
+impl<H: StreamHash> Kind for CountingFilter<H> {
+    type Keys = ();
+
+    fn has(&self, key: &[u8]) -> bool {
+        self.contains(key)
+    }
+
+    fn figures(&self) -> Stats {
+        self.stats()
+    }
+
+    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
+        self.insert(key)
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+
+    fn union(filters: &[&Self]) -> Result<Self, Error> {
+        with_room(|times| Merge::of(filters.iter().copied()).doubled(times).build())
+    }
+
+    fn resized(&self, how: Resize) -> Result<Self, Error> {
+        match how {
+            Resize::Double => self.doubled(),
+            Resize::Halve => self.halved(),
+        }
+    }
+
+    fn converted(&self, to: FilterKind) -> Result<Box<dyn Object>, Error> {
+        convert::quotient::<H>(Self::KIND, to, self.geometry(), self.seed(), self.iter())
+    }
+}
+
+/// The counts of one key in several filters add up; values must be the same.
+fn sum(collision: &Collision<'_>) -> Result<Entry, Error> {
+    let value = collision.entries[0].entry.value;
+    if collision.entries.iter().any(|one| one.entry.value != value) {
+        return Err(Error::merge(
+            "they have different values for a key; merge them with `Merge::resolve`, which says \
+             what to do then",
+        ));
+    }
+    Ok(Entry::new(collision.total()?, value))
+}
+
+impl<H: StreamHash> Kind for AdaptiveFilter<H> {
+    type Keys = ();
+
+    fn has(&self, key: &[u8]) -> bool {
+        self.contains(key)
+    }
+
+    fn figures(&self) -> Stats {
+        self.stats()
+    }
+
+    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
+        self.insert(key).map(|_| ())
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+
+    fn union(filters: &[&Self]) -> Result<Self, Error> {
+        with_room(|times| {
+            let merge = Merge::of(filters.iter().copied()).doubled(times);
+            merge.resolve(sum).build()
+        })
+    }
+
+    fn resized(&self, how: Resize) -> Result<Self, Error> {
+        match how {
+            Resize::Double => self.doubled().map(|(filter, _)| filter),
+            Resize::Halve => self.halved(),
+        }
+    }
+
+    fn converted(&self, to: FilterKind) -> Result<Box<dyn Object>, Error> {
+        let prints = self.core().iter();
+        // Ghosts have a count of zero.
+        let counts = prints.filter(|(_, print)| !print.is_ghost());
+        let counts = counts.map(|(fingerprint, print)| (fingerprint, print.count));
+        convert::quotient::<H>(Self::KIND, to, self.geometry(), self.seed(), counts)
+    }
+}
+
+impl<H: StreamHash, C: SelectorCoding> Kind for TelescopingFilter<H, C>
+where
+    Self: FileFilter<Memory> + fmt::Debug + Send + Sync + 'static,
+{
+    type Keys = ();
+
+    fn has(&self, key: &[u8]) -> bool {
+        self.contains(key)
+    }
+
+    fn figures(&self) -> Stats {
+        self.stats()
+    }
+
+    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
+        self.insert(key)
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+}
+
+impl<H: StreamHash> Kind for ExtensionFilter<H> {
+    type Keys = ();
+
+    fn has(&self, key: &[u8]) -> bool {
+        self.contains(key)
+    }
+
+    fn figures(&self) -> Stats {
+        self.stats()
+    }
+
+    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
+        self.insert(key)
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+}
+
+impl<H: StreamHash, A: Alternate> Kind for PartialKeyFilter<H, A>
+where
+    Self: FileFilter<Memory> + fmt::Debug + Send + Sync + 'static,
+{
+    type Keys = ();
+
+    fn has(&self, key: &[u8]) -> bool {
+        self.contains(key)
+    }
+
+    fn figures(&self) -> Stats {
+        self.stats()
+    }
+
+    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
+        self.insert(key)
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+}
+
+impl<H: StreamHash> Kind for AdaptiveCuckooFilter<H> {
+    /// Its keys by cell, once there are any: a file has none.
+    type Keys = Option<MemoryCells>;
+
+    fn has(&self, key: &[u8]) -> bool {
+        self.contains(key)
+    }
+
+    fn figures(&self) -> Stats {
+        self.stats()
+    }
+
+    fn put(&mut self, keys: &mut Option<MemoryCells>, key: &[u8]) -> Result<(), Error> {
+        if keys.is_none() && !self.is_empty() {
+            return Err(Error::mismatch(
+                "insertions into an adaptive cuckoo filter move keys, and its file has none; \
+                 build it from all keys",
+            ));
+        }
+        let cells = keys.get_or_insert_with(MemoryCells::default);
+        let hashed = Hashed::from_bytes::<H>(&self.seed(), key);
+        self.insert_hashed(&hashed, cells).map_err(Error::from)
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+}
+
+/// Standard and blocked Bloom filters, but for what conversions they have.
+fn bit_union<H: StreamHash, P: Probes>(
+    filters: &[&BitFilter<H, P>],
+) -> Result<BitFilter<H, P>, Error> {
+    let mut union = filters[0].try_clone()?;
+    for filter in &filters[1..] {
+        union.union(filter)?;
+    }
+    Ok(union)
+}
+
+impl<H: StreamHash> Kind for BloomFilter<H> {
+    type Keys = ();
+
+    fn has(&self, key: &[u8]) -> bool {
+        self.contains(key)
+    }
+
+    fn figures(&self) -> Stats {
+        self.stats()
+    }
+
+    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
+        self.insert(key);
+        Ok(())
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+
+    fn union(filters: &[&Self]) -> Result<Self, Error> {
+        bit_union(filters)
+    }
+
+    fn converted(&self, to: FilterKind) -> Result<Box<dyn Object>, Error> {
+        match to {
+            FilterKind::RetouchedBloom => {
+                let copy = self.try_clone()?;
+                Ok(super::boxed(RetouchedBloomFilter::from(copy)))
+            }
+            other => Err(convert::impossible(Self::KIND, other)),
+        }
+    }
+}
+
+impl<H: StreamHash> Kind for BlockedBloomFilter<H> {
+    type Keys = ();
+
+    fn has(&self, key: &[u8]) -> bool {
+        self.contains(key)
+    }
+
+    fn figures(&self) -> Stats {
+        self.stats()
+    }
+
+    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
+        self.insert(key);
+        Ok(())
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+
+    fn union(filters: &[&Self]) -> Result<Self, Error> {
+        bit_union(filters)
+    }
+}
+
+impl<H: StreamHash> Kind for RetouchedBloomFilter<H> {
+    type Keys = ();
+
+    fn has(&self, key: &[u8]) -> bool {
+        self.contains(key)
+    }
+
+    fn figures(&self) -> Stats {
+        self.stats()
+    }
+
+    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
+        self.insert(key);
+        Ok(())
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+}
+
+impl<H: StreamHash> Kind for WeightedBloomFilter<H> {
+    type Keys = ();
+
+    /// With the fewest hashes, which is right for every key.
+    fn has(&self, key: &[u8]) -> bool {
+        Filter::contains(self, key)
+    }
+
+    fn figures(&self) -> Stats {
+        self.stats()
+    }
+
+    /// With the most hashes, which is right for every question.
+    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
+        Insert::insert(self, key)
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+}

@@ -1,0 +1,313 @@
+//! Filters whose kind is known only at run time: those of a file that somebody gave you.
+//!
+//! # The idea
+//!
+//! Everywhere else a filter's kind and hash are types, and the compiler knows them. A program
+//! that opens whatever file it is given can't: a tool, a server with filters of its users, a
+//! binding for another language. [`AnyFilter`] holds any filter that has a file, of any hash
+//! that this library has, behind one pointer, and does what all of them can do, plus what only
+//! some can, with an error that says why where it can't:
+//!
+//! | | quotient family | cuckoo, vacuum | adaptive cuckoo | Bloom family |
+//! | --- | --- | --- | --- | --- |
+//! | [`read_from`](AnyFilter::read_from), [`contains`](AnyFilter::contains), [`stats`](AnyFilter::stats), [`clear`](AnyFilter::clear), [`write_to`](AnyFilter::write_to) | yes | yes | yes | yes |
+//! | [`insert`](AnyFilter::insert) | yes | yes | if it was empty at first | yes |
+//! | [`merge`](AnyFilter::merge) | plain, counting, adaptive | no | no | standard, blocked |
+//! | [`doubled`](AnyFilter::doubled), [`halved`](AnyFilter::halved) | plain, counting, adaptive | no | no | no |
+//! | [`convert`](AnyFilter::convert) | from plain, counting, adaptive to any of the family | no | no | standard to retouched |
+//!
+//! A query costs one indirect call more than with the type. Adapting, removing, values and
+//! counts need the type.
+//!
+//! # Example
+//!
+//! ```
+//! use twiceshy::any::AnyFilter;
+//! use twiceshy::file::FilterKind;
+//!
+//! let mut filter = AnyFilter::builder(FilterKind::Cuckoo).capacity(1_000).fpr(0.01).build()?;
+//! filter.insert(b"anna")?;
+//! let mut file = Vec::new(); // or a `File`
+//! filter.write_to(&mut file).expect("a vector takes everything");
+//!
+//! // Whatever it is:
+//! let filter = AnyFilter::read_from(&file[..])?;
+//! assert!(filter.contains(b"anna"));
+//! assert_eq!(filter.info().kind, FilterKind::Cuckoo);
+//!
+//! // One more of the same size, seed, kind and hash.
+//! let mut like = AnyFilter::read_from(&file[..])?;
+//! like.clear();
+//! like.insert(b"otto")?;
+//! # Ok::<(), twiceshy::Error>(())
+//! ```
+
+mod build;
+mod convert;
+mod kinds;
+
+use std::any::Any;
+use std::fmt;
+use std::io::{self, Read, Write};
+
+use crate::error::Error;
+use crate::file::{self, FileFilter, FilterKind, HEADER_BYTES, Header, Info, read, write};
+use crate::hash::{HashKind, Seed, Sip13, StreamHash};
+use crate::mem::Memory;
+use crate::stats::Stats;
+
+pub use self::build::AnyBuilder;
+
+use self::kinds::{Held, Kind};
+
+/// A filter of any kind and hash. See the [module](self).
+pub struct AnyFilter {
+    object: Box<dyn Object>,
+}
+
+impl AnyFilter {
+    /// Builds an empty filter of this kind.
+    pub fn builder(kind: FilterKind) -> AnyBuilder {
+        AnyBuilder::new(kind)
+    }
+
+    /// The filter of a file, whatever it is; all of it is verified. No byte behind the file is
+    /// read.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if it is no filter file of ours, [`Error::Corrupt`] if it is damaged,
+    /// [`Error::Geometry`] if there is no memory for it, [`Error::Io`] if the reader fails.
+    pub fn read_from(mut reader: impl Read) -> Result<Self, Error> {
+        let mut start = Vec::new();
+        let most = HEADER_BYTES as u64;
+        let read = reader.by_ref().take(most).read_to_end(&mut start);
+        read.map_err(|error| Error::Io {
+            kind: error.kind(),
+            reason: error.to_string(),
+        })?;
+        let info = file::peek(&start)?;
+        let mut whole = start.chain(reader);
+        let object = match info.hash {
+            HashKind::SipHash13 => open::<Sip13>(info.kind, &mut whole),
+            #[cfg(feature = "xxh3")]
+            HashKind::Xxh3 => open::<crate::hash::Xxh3>(info.kind, &mut whole),
+            other => Err(no_such_hash(other)),
+        }?;
+        Ok(AnyFilter { object })
+    }
+
+    /// What its file would say about it.
+    #[must_use]
+    pub fn info(&self) -> Info {
+        Info::from(&self.object.header())
+    }
+
+    /// The seed of the hash. Keep it from those who may choose keys.
+    #[must_use]
+    pub fn seed(&self) -> Seed {
+        self.object.header().seed
+    }
+
+    /// May this key be a member? `false` is certain, but for a retouched Bloom filter.
+    #[must_use]
+    pub fn contains(&self, key: &[u8]) -> bool {
+        self.object.contains(key)
+    }
+
+    /// Size, load, space and expected error. May read the whole table.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.object.stats()
+    }
+
+    /// Adds a key.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if there is no room, [`Error::Mismatch`] if this takes keys that no
+    /// file has; nothing has changed then.
+    pub fn insert(&mut self, key: &[u8]) -> Result<(), Error> {
+        self.object.insert(key)
+    }
+
+    /// Removes everything and keeps memory, seed and measures.
+    pub fn clear(&mut self) {
+        self.object.clear();
+    }
+
+    /// Writes the filter as a file.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
+        self.object.write_to(&mut writer)
+    }
+
+    /// The union of all, one or more: counts add up. Where there are too many fingerprints
+    /// for the slots of the largest, the result has twice as many, or four times, and so on.
+    ///
+    /// # Errors
+    /// [`Error::Merge`] if they differ in kind, hash, seed or measures, or are of a kind that
+    /// can't be merged; [`Error::Geometry`] if the result is too large.
+    pub fn merge(filters: &[AnyFilter]) -> Result<AnyFilter, Error> {
+        let Some((first, others)) = filters.split_first() else {
+            return Err(Error::merge("there are none; give at least one"));
+        };
+        let others: Vec<&dyn Object> = others.iter().map(|filter| &*filter.object).collect();
+        let object = first.object.merge(&others)?;
+        Ok(AnyFilter { object })
+    }
+
+    /// The same in twice the slots, with remainders of one bit less, so with room for as much
+    /// again. What adaptive filters may lose by it is said in [`merge`](crate::merge).
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if remainders have but one bit, or if there is no such thing for
+    /// this kind.
+    pub fn doubled(&self) -> Result<AnyFilter, Error> {
+        let object = self.object.resized(Resize::Double)?;
+        Ok(AnyFilter { object })
+    }
+
+    /// The same in half the slots, with remainders of one bit more.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if the number of slots is odd, or if there is no such thing for
+    /// this kind; [`Error::Full`] if there is too much in it.
+    pub fn halved(&self) -> Result<AnyFilter, Error> {
+        let object = self.object.resized(Resize::Halve)?;
+        Ok(AnyFilter { object })
+    }
+
+    /// The same members in a filter of another kind, as far as that can be told without the
+    /// keys: from plain, counting and adaptive filters to any of the quotient family, and from
+    /// standard to retouched Bloom filters. It has the same seed and measures. What the new
+    /// kind can't say is lost: counts, values, and whatever was learnt.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] that says why, where it can't be done; [`Error::Full`] if slots are
+    /// missing.
+    pub fn convert(&self, to: FilterKind) -> Result<AnyFilter, Error> {
+        let object = self.object.convert(to)?;
+        Ok(AnyFilter { object })
+    }
+}
+
+impl fmt::Debug for AnyFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AnyFilter").field(&self.object).finish()
+    }
+}
+
+/// Twice or half the slots.
+#[derive(Clone, Copy)]
+enum Resize {
+    Double,
+    Halve,
+}
+
+/// What any filter can do, without its type.
+trait Object: fmt::Debug + Send + Sync {
+    fn header(&self) -> Header;
+    fn contains(&self, key: &[u8]) -> bool;
+    fn stats(&self) -> Stats;
+    fn insert(&mut self, key: &[u8]) -> Result<(), Error>;
+    fn clear(&mut self);
+    fn write_to(&self, writer: &mut dyn Write) -> io::Result<()>;
+    fn merge(&self, others: &[&dyn Object]) -> Result<Box<dyn Object>, Error>;
+    fn resized(&self, how: Resize) -> Result<Box<dyn Object>, Error>;
+    fn convert(&self, to: FilterKind) -> Result<Box<dyn Object>, Error>;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<F: Kind> Object for Held<F> {
+    fn header(&self) -> Header {
+        self.filter.header()
+    }
+
+    fn contains(&self, key: &[u8]) -> bool {
+        self.filter.has(key)
+    }
+
+    fn stats(&self) -> Stats {
+        self.filter.figures()
+    }
+
+    fn insert(&mut self, key: &[u8]) -> Result<(), Error> {
+        self.filter.put(&mut self.keys, key)
+    }
+
+    fn clear(&mut self) {
+        self.filter.empty();
+        self.keys = F::Keys::default();
+    }
+
+    fn write_to(&self, writer: &mut dyn Write) -> io::Result<()> {
+        write::write_to(&self.filter, writer)
+    }
+
+    fn merge(&self, others: &[&dyn Object]) -> Result<Box<dyn Object>, Error> {
+        let mut filters = vec![&self.filter];
+        for (i, other) in (1..).zip(others) {
+            let Some(held) = other.as_any().downcast_ref::<Self>() else {
+                let name = |header: Header| format!("{} with {}", header.kind, header.hash);
+                return Err(Error::merge(format!(
+                    "filter {i} is {}, filter 0 is {}",
+                    name(other.header()),
+                    name(self.header())
+                )));
+            };
+            filters.push(&held.filter);
+        }
+        Ok(boxed(F::union(&filters)?))
+    }
+
+    fn resized(&self, how: Resize) -> Result<Box<dyn Object>, Error> {
+        Ok(boxed(self.filter.resized(how)?))
+    }
+
+    fn convert(&self, to: FilterKind) -> Result<Box<dyn Object>, Error> {
+        self.filter.converted(to)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn boxed<F: Kind>(filter: F) -> Box<dyn Object> {
+    Box::new(Held::new(filter))
+}
+
+/// The filter of a file of this kind.
+fn open<H: StreamHash>(kind: FilterKind, reader: &mut dyn Read) -> Result<Box<dyn Object>, Error> {
+    use crate::{adaptive, bloom, counting, cuckoo, extension, plain, telescoping};
+
+    fn read<F: Kind + FileFilter<Memory>>(reader: &mut dyn Read) -> Result<Box<dyn Object>, Error> {
+        Ok(boxed::<F>(read::read_from(reader)?))
+    }
+
+    match kind {
+        FilterKind::Plain => read::<plain::QuotientFilter<H>>(reader),
+        FilterKind::Counting => read::<counting::CountingFilter<H>>(reader),
+        FilterKind::Adaptive => read::<adaptive::AdaptiveFilter<H>>(reader),
+        FilterKind::Telescoping => read::<telescoping::TelescopingFilter<H>>(reader),
+        FilterKind::PlainTelescoping => read::<telescoping::PlainTelescopingFilter<H>>(reader),
+        FilterKind::Extension => read::<extension::ExtensionFilter<H>>(reader),
+        FilterKind::Cuckoo => read::<cuckoo::CuckooFilter<H>>(reader),
+        FilterKind::Vacuum => read::<cuckoo::VacuumFilter<H>>(reader),
+        FilterKind::AdaptiveCuckoo => read::<cuckoo::AdaptiveCuckooFilter<H>>(reader),
+        FilterKind::Bloom => read::<bloom::BloomFilter<H>>(reader),
+        FilterKind::BlockedBloom => read::<bloom::BlockedBloomFilter<H>>(reader),
+        FilterKind::RetouchedBloom => read::<bloom::RetouchedBloomFilter<H>>(reader),
+        FilterKind::WeightedBloom => read::<bloom::WeightedBloomFilter<H>>(reader),
+        list => Err(Error::format(format!(
+            "it holds a YES/NO list ({list}), which is no filter"
+        ))),
+    }
+}
+
+fn no_such_hash(hash: HashKind) -> Error {
+    Error::format(format!(
+        "its hash is {hash}, which this build of the library does not have"
+    ))
+}
