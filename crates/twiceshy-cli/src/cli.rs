@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::exit::{Outcome, Status};
 use crate::shell::Shell;
-use crate::{completions, man, store};
+use crate::{completions, filter, list, man, store};
 
 /// Filters, lists and a store that learn from their mistakes
 ///
@@ -24,6 +24,9 @@ Examples:
   twiceshy store create shop.db
   printf 'anna\\t1\\notto\\t2\\n' | twiceshy store put shop.db
   twiceshy store get shop.db anna
+  twiceshy filter build --kind plain --fpr 0.01 --input words.txt --out words.filter
+  twiceshy filter query words.filter hello
+  twiceshy list build --yes blocked.txt --no never-block.txt --out block.list
 
 Exit codes:
   0  success
@@ -44,6 +47,8 @@ struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     Store(store::Args),
+    Filter(filter::Args),
+    List(list::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -54,6 +59,8 @@ impl Cli {
         let shell = Shell::new(self.global.json, self.global.quiet);
         match &self.command {
             Command::Store(args) => store::run(args, &shell),
+            Command::Filter(args) => filter::run(args, &shell),
+            Command::List(args) => list::run(args, &shell),
             Command::Completions(args) => completions::run(args),
             Command::Man(args) => man::run(args),
         }

@@ -8,6 +8,29 @@ use anyhow::Context;
 
 use crate::exit::{OrHint, Outcome};
 
+/// What is wrong with a file that the library could not open, and what to do.
+pub(crate) fn explain(path: &Path, error: twiceshy::Error) -> anyhow::Error {
+    use twiceshy::Error;
+    let name = path.display();
+    match error {
+        Error::Format { reason } if reason.contains("YES/NO list (") => {
+            anyhow::anyhow!("{name} is no filter: {reason}; use `twiceshy list`")
+        }
+        Error::Format { reason } if reason.contains("no YES/NO list") => {
+            anyhow::anyhow!("{name} is no list: {reason}; use `twiceshy filter`")
+        }
+        Error::Format { reason } => anyhow::anyhow!(
+            "{name} is no file that this program can open: {reason}; check the path, and that \
+             this version is not older than the file"
+        ),
+        Error::Corrupt { reason } => anyhow::anyhow!(
+            "{name} is damaged: {reason}; take another copy of it, or build it again from its keys"
+        ),
+        Error::Io { reason, .. } => anyhow::anyhow!("can't read {name}: {reason}; check the path"),
+        other => anyhow::Error::from(other).context(format!("can't open {name}")),
+    }
+}
+
 /// Writes a file: beside it first, then in its place, so that neither a crash nor a full disk
 /// leaves half of it or takes the old one away. `-` is standard output; a device or a pipe is
 /// written as it is.

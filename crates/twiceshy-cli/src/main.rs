@@ -20,8 +20,10 @@ mod cli;
 mod completions;
 mod exit;
 mod files;
+mod filter;
 mod interrupt;
 mod keys;
+mod list;
 mod man;
 #[allow(dead_code, reason = "the demo will use it")]
 mod numbers;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use twiceshy::any::AnyFilter;
+use twiceshy::any::{AnyFilter, AnyList};
 use twiceshy::bloom::{Class, WeightedBloomFilter, Weights};
 use twiceshy::file::{self, FilterKind};
 use twiceshy::hash::{HashKind, Seed};
@@ -223,7 +223,11 @@ fn golden_files_open() {
             }
         }
     }
-    assert!(KINDS.iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
+    let lists = [40, 41, 42, 43, 44].map(|code| FilterKind::from_code(code).unwrap());
+    assert!(
+        KINDS.iter().chain(&lists).all(|kind| kinds.contains(kind)),
+        "{kinds:?}"
+    );
 }
 
 #[test]

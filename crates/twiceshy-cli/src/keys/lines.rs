@@ -55,6 +55,33 @@ impl Input {
         })
     }
 
+    /// A file that is open already.
+    pub(crate) fn of_file(file: File, name: String) -> Outcome<Self> {
+        let metadata = file
+            .metadata()
+            .with_context(|| format!("can't read {name}"))?;
+        Ok(Input {
+            name,
+            reader: Box::new(file),
+            bytes: Some(metadata.len()),
+        })
+    }
+
+    /// Can it be read a second time?
+    pub(crate) fn is_file(&self) -> bool {
+        self.bytes.is_some()
+    }
+
+    /// What messages call it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its bytes.
+    pub(crate) fn into_reader(self) -> Box<dyn Read + Send> {
+        self.reader
+    }
+
     /// A progress bar of the bytes that are read.
     pub(crate) fn progress(&self, what: &str, shell: &Shell) -> Progress {
         shell.progress(what, Unit::Bytes, self.bytes)

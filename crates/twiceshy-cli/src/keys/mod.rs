@@ -45,3 +45,11 @@ fn bytes_of(argument: &OsStr) -> Vec<u8> {
 fn bytes_of(argument: &OsStr) -> Vec<u8> {
     argument.to_string_lossy().into_owned().into_bytes()
 }
+
+/// A share above 0 and at most 1, for clap.
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate > 0.0 && rate <= 1.0 => Ok(rate),
+        _ => Err("a share is above 0 and at most 1, as in 0.01, one in a hundred".into()),
+    }
+}

@@ -25,7 +25,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "adaptive")]
     filter: FilterKind,
     /// The share of absent keys that are wrong the first time they are asked for
-    #[arg(long, default_value_t = Choices::default().fpr, value_name = "P")]
+    #[arg(long, default_value_t = Choices::default().fpr, value_name = "P",
+          value_parser = crate::keys::rate)]
     fpr: f64,
     /// Records to have room for from the start; the filter grows with more
     #[arg(long, default_value_t = Choices::default().capacity, value_name = "N")]

@@ -1,6 +1,7 @@
 //! `twiceshy store`: records in a database with an adaptive filter in front.
 
 mod any;
+mod attack;
 mod create;
 mod delete;
 mod get;
@@ -41,6 +42,7 @@ enum Command {
     Scan(scan::Args),
     Stats(stats::Args),
     Verify(verify::Args),
+    Attack(attack::Args),
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
@@ -52,5 +54,6 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         Command::Scan(args) => scan::run(args, shell),
         Command::Stats(args) => stats::run(args, shell),
         Command::Verify(args) => verify::run(args, shell),
+        Command::Attack(args) => attack::run(args, shell),
     }
 }

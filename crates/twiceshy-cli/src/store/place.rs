@@ -109,6 +109,17 @@ impl Default for Choices {
     }
 }
 
+impl Choices {
+    /// The file that is locked while a store is open.
+    pub(super) fn lock_file(&self, path: &Path) -> PathBuf {
+        let data = path.join(self.engine.file());
+        match self.engine {
+            EngineKind::Redb => data,
+            EngineKind::Fjall | EngineKind::Lmdb => data.join("lock"),
+        }
+    }
+}
+
 const VERSION: u32 = 1;
 const CHOICES: &str = "store.json";
 
@@ -185,6 +196,11 @@ pub(crate) fn open(path: &Path, shell: &Shell) -> Outcome<Opened> {
         ),
         None => bail!("there is no store at {name}; make one with `twiceshy store create {name}`"),
     }
+}
+
+/// Opens a store with other choices than it was made with.
+pub(super) fn open_with(path: &Path, choices: Choices, shell: &Shell) -> Outcome<Opened> {
+    open_as(path, choices, None, shell)
 }
 
 /// What the store at this path was made with, if there is one.

@@ -78,7 +78,7 @@ fn value_name(value: impl ValueEnum) -> String {
 }
 
 /// Bytes of all files below a directory.
-fn disk_bytes(path: &Path) -> u64 {
+pub(super) fn disk_bytes(path: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(path) else {
         return 0;
     };

@@ -16,6 +16,8 @@
 //! | [`doubled`](AnyFilter::doubled), [`halved`](AnyFilter::halved) | plain, counting, adaptive | no | no | no |
 //! | [`convert`](AnyFilter::convert) | from plain, counting, adaptive to any of the family | no | no | standard to retouched |
 //!
+//! [`AnyList`] does the same for the files of [YES/NO lists](crate::lists).
+//!
 //! A query costs one indirect call more than with the type. Adapting, removing, values and
 //! counts need the type.
 //!
@@ -45,6 +47,7 @@
 mod build;
 mod convert;
 mod kinds;
+mod lists;
 
 use std::any::Any;
 use std::fmt;
@@ -57,6 +60,7 @@ use crate::mem::Memory;
 use crate::stats::Stats;
 
 pub use self::build::AnyBuilder;
+pub use self::lists::AnyList;
 
 use self::kinds::{Held, Kind};
 
@@ -78,14 +82,7 @@ impl AnyFilter {
     /// [`Error::Format`] if it is no filter file of ours, [`Error::Corrupt`] if it is damaged,
     /// [`Error::Geometry`] if there is no memory for it, [`Error::Io`] if the reader fails.
     pub fn read_from(mut reader: impl Read) -> Result<Self, Error> {
-        let mut start = Vec::new();
-        let most = HEADER_BYTES as u64;
-        let read = reader.by_ref().take(most).read_to_end(&mut start);
-        read.map_err(|error| Error::Io {
-            kind: error.kind(),
-            reason: error.to_string(),
-        })?;
-        let info = file::peek(&start)?;
+        let (info, start) = start_of(&mut reader)?;
         let mut whole = start.chain(reader);
         let object = match info.hash {
             HashKind::SipHash13 => open::<Sip13>(info.kind, &mut whole),
@@ -304,6 +301,17 @@ fn open<H: StreamHash>(kind: FilterKind, reader: &mut dyn Read) -> Result<Box<dy
             "it holds a YES/NO list ({list}), which is no filter"
         ))),
     }
+}
+
+/// What a file says about itself, and the bytes that say it.
+fn start_of(reader: &mut impl Read) -> Result<(Info, io::Cursor<Vec<u8>>), Error> {
+    let mut start = Vec::new();
+    let read = reader.take(HEADER_BYTES as u64).read_to_end(&mut start);
+    read.map_err(|error| Error::Io {
+        kind: error.kind(),
+        reason: error.to_string(),
+    })?;
+    Ok((file::peek(&start)?, io::Cursor::new(start)))
 }
 
 fn no_such_hash(hash: HashKind) -> Error {

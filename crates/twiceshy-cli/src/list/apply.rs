@@ -1,0 +1,63 @@
+//! `twiceshy list apply`: a version and a delta make the next.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use twiceshy::Error;
+use twiceshy::lists::delta;
+
+use crate::exit::{Outcome, Status};
+use crate::files;
+use crate::numbers::bytes;
+use crate::shell::Shell;
+
+/// Apply a delta to a list
+///
+/// The result is the new version to the byte, or an error. OUT may be the list itself.
+#[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The list file
+    list: PathBuf,
+    /// The delta that `list diff` or `list update --delta` has made
+    delta: PathBuf,
+    /// The list file to write; `-` is standard output
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  twiceshy list apply block.list today.delta --out block.list";
+
+#[derive(Serialize)]
+struct Report {
+    out: String,
+    bytes: u64,
+}
+
+pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
+    super::open(&args.list)?;
+    let (list, delta) = (super::read(&args.list)?, super::read(&args.delta)?);
+    let new = delta::apply(&list, &delta).map_err(|error| match error {
+        // This one speaks of the delta and says what to do.
+        Error::Delta { .. } => error.into(),
+        error => files::explain(&args.delta, error),
+    })?;
+    files::replace(&args.out, |file| file.write_all(&new))?;
+    let report = Report {
+        out: args.out.display().to_string(),
+        bytes: new.len() as u64,
+    };
+    if args.out.as_os_str() != "-" {
+        shell.print(&report, || {
+            let delta = bytes(delta.len() as u64);
+            format!(
+                "wrote {}: {}, by a delta of {delta}",
+                report.out,
+                bytes(report.bytes)
+            )
+        })?;
+    }
+    Ok(Status::Success)
+}

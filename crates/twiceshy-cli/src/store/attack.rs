@@ -1,0 +1,259 @@
+//! `twiceshy store attack`: the replaying adversary, against a copy.
+//!
+//! ```text
+//! 1. ask for keys that nobody put, and watch which of them make the database read
+//! 2. ask for those again, in a circle, as fast as possible
+//! ```
+//!
+//! An attacker who does that turns the small share of a classic filter's mistakes into most of
+//! its traffic. (Section 6.4 of *Adaptive Quotient Filters*, figure 6.)
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use clap::value_parser;
+use serde::Serialize;
+use tempfile::TempDir;
+use twiceshy::hash::{Hashed, Seed, Sip13};
+
+use super::any::AnyStore;
+use super::place::{self, Choices, FilterKind};
+use crate::exit::{OrHint, Outcome, Status};
+use crate::numbers::{self, grouped};
+use crate::shell::{Progress, Shell, Unit};
+use crate::table::Table;
+
+/// Attack a copy of a store by repeating its filter's mistakes
+///
+/// With no filter, with a plain one and with an adaptive one in turn: the attacker asks for keys
+/// that are not there, notes those that make the database read, and then asks for nothing
+/// else. The store itself is only read, to copy it; nobody else may have it open.
+#[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The store
+    path: PathBuf,
+    /// Keys to look for mistakes with
+    #[arg(long, default_value_t = 100_000, value_name = "N",
+          value_parser = value_parser!(u64).range(1..))]
+    probes: u64,
+    /// Lookups of the attack itself
+    #[arg(long, default_value_t = 100_000, value_name = "N",
+          value_parser = value_parser!(u64).range(1..))]
+    replays: u64,
+    /// Where the copy is made [default: the directory for temporary files]
+    #[arg(long, value_name = "DIR")]
+    work: Option<PathBuf>,
+    /// Chooses the attacker's keys; random if not given
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  twiceshy store attack shop.db
+  twiceshy store attack shop.db --probes 1000000 --replays 1000000 --json";
+
+/// What became of one store.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    filter: &'static str,
+    probes: u64,
+    /// Keys that are not there and made the database read.
+    mistakes_found: u64,
+    replays: u64,
+    /// Reads of the database while these were repeated.
+    reads: u64,
+    lookups_per_second: f64,
+}
+
+#[derive(Serialize)]
+struct Report {
+    records: u64,
+    rows: Vec<Row>,
+}
+
+pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
+    let Some(choices) = place::find_choices(&args.path)? else {
+        // Says what is wrong with the path.
+        place::open(&args.path, shell)?;
+        bail!("there is no store at {}", args.path.display());
+    };
+    let (_folder, copy) = copy(args, &choices, shell)?;
+    let seed = args
+        .seed
+        .map_or_else(Seed::random, |number| Ok(Seed::from_u64(number)))?;
+    let steps = args.probes + args.replays;
+    let bar = shell.progress("attacking", Unit::Things, Some(3 * steps));
+    let mut rows = Vec::new();
+    let mut records = 0;
+    let fronts = [
+        (FilterKind::None, "none"),
+        (FilterKind::Plain, "plain"),
+        (FilterKind::Adaptive, "adaptive"),
+    ];
+    for (i, (filter, name)) in (0..).zip(fronts) {
+        bar.say(&format!("attacking, filter: {name}"));
+        let choices = Choices {
+            filter,
+            ..choices.clone()
+        };
+        let opened = place::open_with(&copy, choices, shell)?;
+        records = opened.store.len();
+        bar.set(i * steps);
+        let row = attack(args, &*opened.store, &seed, &bar)?;
+        rows.push(Row {
+            filter: name,
+            ..row
+        });
+    }
+    bar.finish();
+    let report = Report { records, rows };
+    shell.print(&report, || words(&report))?;
+    Ok(Status::Success)
+}
+
+/// One attack.
+fn attack(args: &Args, store: &dyn AnyStore, seed: &Seed, bar: &Progress) -> Outcome<Row> {
+    let reads = || {
+        let stats = store.stats();
+        stats.lookups - stats.filter_negatives
+    };
+    // More is not needed to keep any cache from helping.
+    let most = 10_000;
+    let mut caught: Vec<[u8; 16]> = Vec::new();
+    let mut found = 0;
+    let mut before = reads();
+    for number in 0..args.probes {
+        let hashed = Hashed::new::<Sip13, _>(seed, &number);
+        let mut key = [0; 16];
+        key[..8].copy_from_slice(&hashed.word(0).to_le_bytes());
+        key[8..].copy_from_slice(&hashed.word(1).to_le_bytes());
+        if store.get(&key)?.is_some() {
+            continue;
+        }
+        let now = reads();
+        if now > before {
+            found += 1;
+            if caught.len() < most {
+                caught.push(key);
+            }
+        }
+        before = now;
+        if number % 1024 == 0 {
+            bar.add(1024.min(args.probes));
+        }
+    }
+    let before = reads();
+    let start = Instant::now();
+    let mut asked = 0;
+    for key in caught.iter().cycle().take(args.replays as usize) {
+        store.get(key)?;
+        asked += 1;
+        if asked % 1024 == 0 {
+            bar.add(1024);
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(Row {
+        filter: "",
+        probes: args.probes,
+        mistakes_found: found,
+        replays: asked,
+        reads: reads() - before,
+        lookups_per_second: if asked > 0 {
+            asked as f64 / seconds
+        } else {
+            0.0
+        },
+    })
+}
+
+fn words(report: &Report) -> String {
+    let records = numbers::count(report.records, "record");
+    let mut table = Table::new([
+        "filter",
+        "keys asked for",
+        "read the database",
+        "asked again",
+        "read the database",
+        "lookups/s",
+    ]);
+    for row in &report.rows {
+        table.row([
+            row.filter.to_owned(),
+            grouped(row.probes),
+            grouped(row.mistakes_found),
+            grouped(row.replays),
+            grouped(row.reads),
+            grouped(row.lookups_per_second as u64),
+        ]);
+    }
+    let mut text =
+        format!("A copy of {records}, attacked with keys that are not there:\n\n{table}");
+    if let [.., plain, adaptive] = &report.rows[..]
+        && plain.replays > 0
+    {
+        text += &format!(
+            "\nOf {} repeated mistakes the plain filter made {} again, the adaptive one {}.\n",
+            grouped(plain.replays),
+            grouped(plain.reads),
+            grouped(adaptive.reads)
+        );
+    }
+    text
+}
+
+/// A copy of the store, made while nobody has it open.
+fn copy(args: &Args, choices: &Choices, shell: &Shell) -> Outcome<(TempDir, PathBuf)> {
+    let _lock = lock(&choices.lock_file(&args.path))?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("twiceshy-attack-");
+    let folder = match &args.work {
+        Some(work) => builder.tempdir_in(work),
+        None => builder.tempdir(),
+    };
+    let folder = folder
+        .context("can't make a directory for the copy")
+        .or_hint(|| "choose one with `--work`".into())?;
+    let copy = folder.path().join("store");
+    let total = super::stats::disk_bytes(&args.path);
+    let bar = shell.progress("copying the store", Unit::Bytes, Some(total));
+    copy_folder(&args.path, &copy, &bar)
+        .context("can't copy the store")
+        .or_hint(|| {
+            let needed = numbers::bytes(total);
+            format!("it takes {needed}; choose a directory with room with `--work`")
+        })?;
+    Ok((folder, copy))
+}
+
+/// Keeps other processes from opening the store.
+fn lock(path: &Path) -> Outcome<Option<File>> {
+    let Ok(file) = File::open(path) else {
+        return Ok(None); // no database yet
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => {
+            bail!("another process has the store open; wait until that ends")
+        }
+        Err(TryLockError::Error(error)) => Err(error).context("can't lock the store"),
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path, bar: &Progress) -> std::io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &target, bar)?;
+        } else {
+            bar.add(fs::copy(entry.path(), target)?);
+        }
+    }
+    Ok(())
+}
