@@ -37,10 +37,10 @@ Exit codes:
 #[derive(Args, Debug)]
 struct Global {
     /// Write JSON: one object, or one a line where keys are answered
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Output")]
     json: bool,
     /// No progress bar and no notes on standard error
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = "Output")]
     quiet: bool,
 }
 

@@ -47,12 +47,12 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{percent:.*}%", digits as usize)
 }
 
-/// A rate in words: `1 in 512`.
+/// A rate in words: `1 in 512`, as in "wrong for 1 in 512 keys".
 pub(crate) fn one_in(rate: f64) -> String {
     if rate > 0.0 && rate.is_finite() {
         format!("1 in {}", grouped((1.0 / rate).round() as u128))
     } else {
-        "never".into()
+        "0".into()
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(percent(0.000_031_4), "0.0031%");
         assert_eq!(percent(f64::NAN), "-");
         assert_eq!(one_in(1.0 / 512.0), "1 in 512");
-        assert_eq!(one_in(0.0), "never");
+        assert_eq!(one_in(0.0), "0");
         assert_eq!(duration(Duration::from_millis(93)), "93 ms");
         assert_eq!(duration(Duration::from_millis(4_240)), "4.2 s");
         assert_eq!(duration(Duration::from_secs(200)), "3 min 20 s");

@@ -25,7 +25,7 @@ use crate::shell::Shell;
 /// Build a filter of keys, one a line
 ///
 /// Reads the input twice, to count the keys and to insert them, so that it takes no more
-/// memory than the filter. Copies of a key are left out where they come close together,
+/// memory than the filter; a stream is copied to a temporary file for that. Copies of a key are left out where they come close together,
 /// but counted by a counting filter.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -120,6 +120,13 @@ fn kind(args: &Args) -> FilterKind {
 }
 
 fn empty(args: &Args, capacity: u64) -> Outcome<AnyFilter> {
+    if kind(args) == FilterKind::WeightedBloom {
+        bail!(
+            "a weighted Bloom filter must know which keys are popular, and lines don't tell; \
+             build it in a program with `twiceshy::bloom::WeightedBloomFilter`, or take `--kind \
+             bloom`"
+        );
+    }
     let mut builder = AnyFilter::builder(kind(args))
         .hash(HashKind::from(args.hash.unwrap_or(HashArg::Sip13)))
         .capacity(capacity)

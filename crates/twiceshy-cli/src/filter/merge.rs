@@ -52,8 +52,9 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         let first = args.filters[0].display();
         match error {
             Error::Merge { reason } => anyhow::anyhow!(
-                "these filters can't be merged: {reason} (filters are counted from 0); build the \
-                 others with `twiceshy filter build --like {first}`"
+                "these filters can't be merged: {}; build the others with `twiceshy filter build \
+                 --like {first}`",
+                name(reason, &args.filters)
             ),
             other => other.into(),
         }
@@ -79,4 +80,14 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         })?;
     }
     Ok(Status::Success)
+}
+
+/// The library counts filters; people know them by their names.
+fn name(mut reason: String, filters: &[PathBuf]) -> String {
+    for (i, path) in filters.iter().enumerate().rev() {
+        let path = path.display().to_string();
+        reason = reason.replace(&format!("filter {i} "), &format!("{path} "));
+    }
+    // What comes next says it better.
+    reason.replace("; rebuild one of them with its keys", "")
 }

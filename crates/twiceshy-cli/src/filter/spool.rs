@@ -10,6 +10,9 @@ use crate::exit::{OrHint, Outcome};
 use crate::keys::Input;
 use crate::shell::Shell;
 
+/// Copies of fewer bytes are made without a word.
+const WORTH_A_WORD: u64 = 16 << 20;
+
 /// A file, or a temporary copy of a stream.
 #[derive(Debug)]
 pub(super) enum Spool {
@@ -26,10 +29,6 @@ impl Spool {
         if input.is_file() {
             return Ok(Spool::Path(path.to_owned()));
         }
-        shell.note(
-            "this input can be read only once, and the keys must be counted first: copying it to \
-             a temporary file (`--capacity` avoids that)",
-        );
         let spooling = || "make room in the directory for temporary files, or give `--capacity`";
         let mut copy = tempfile::tempfile()
             .context("can't make a temporary file")
@@ -49,6 +48,12 @@ impl Spool {
             copy.write_all(&buffer[..read])
                 .context("can't write a temporary file")
                 .or_hint(|| spooling().into())?;
+            if bytes < WORTH_A_WORD && bytes + read as u64 >= WORTH_A_WORD {
+                shell.note(
+                    "the keys must be counted first, and this input can be read only once: \
+                     copying it to a temporary file (`--capacity` spares that)",
+                );
+            }
             bytes += read as u64;
             bar.set(bytes);
         }

@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 use clap::Args;
 
 pub(crate) use self::format::Format;
-pub(crate) use self::lines::{Input, Lines};
+pub(crate) use self::lines::{Input, Lines, is_stdin};
 pub(crate) use self::questions::{Line, Questions, Reply};
 
 use crate::exit::Outcome;

@@ -1,5 +1,6 @@
 //! `twiceshy list build`: a list from its two lists of keys.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -11,10 +12,10 @@ use twiceshy::lists::static_::{HEADROOM, Like};
 use twiceshy::lists::{Bloomier, BuildList, Cascade, IntegratedXor, List, ListFile, StaticYesNo};
 
 use super::keys::{self, Keys};
-use crate::exit::{OrHint, Outcome, Status};
+use crate::exit::{Outcome, Status};
 use crate::files;
 use crate::filter::HashArg;
-use crate::keys::FormatArgs;
+use crate::keys::{FormatArgs, is_stdin};
 use crate::numbers::{bytes, count, one_in};
 use crate::shell::Shell;
 
@@ -90,8 +91,8 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
-    if args.yes == args.no {
-        bail!("`--yes` and `--no` are the same input; give two, of which one may be empty");
+    if is_stdin(&args.yes) && is_stdin(&args.no) {
+        bail!("standard input can't be both lists; give a file for one of them");
     }
     let format = args.format.format;
     let yes = Keys::read(&args.yes, format, shell)?;
@@ -133,15 +134,20 @@ fn build<H: StreamHash>(
     no: &Keys,
 ) -> Outcome<(Vec<u8>, Option<Like>)> {
     let (yes, no) = (yes.slices(), no.slices());
-    let explain = |error: Error| anyhow::Error::from(error);
-    let what_to_do = || "take the key off one of the two, or choose other measures".to_owned();
+    let explain = |error: Error| match (error, common(&yes, &no)) {
+        (Error::Mismatch { .. }, Some(key)) => anyhow::anyhow!(
+            "`{}` is a YES key and a NO key; take it out of one of the two files",
+            key.escape_ascii()
+        ),
+        (error, _) => error.into(),
+    };
     if let (Some(old), Some(path)) = (old, &args.like) {
         if args.kind != KindArg::Static {
             bail!("only static lists have versions; leave out `--like` or `--kind`");
         }
         let old = StaticYesNo::<H>::from_bytes(old).map_err(|error| files::explain(path, error))?;
-        let built = old.build_like(&yes, &no, args.fpr).map_err(explain);
-        let (list, like) = built.or_hint(what_to_do)?;
+        let built = old.build_like(&yes, &no, args.fpr);
+        let (list, like) = built.map_err(explain)?;
         return Ok((list.to_bytes(), Some(like)));
     }
     let seed = args
@@ -160,7 +166,13 @@ fn build<H: StreamHash>(
         KindArg::Xor => IntegratedXor::<H>::build_seeded(&yes, &no, args.fpr, seed)
             .map(|list| ListFile::to_bytes(&list)),
     };
-    Ok((file.map_err(explain).or_hint(what_to_do)?, None))
+    Ok((file.map_err(explain)?, None))
+}
+
+/// A key that is on both lists.
+fn common<'k>(yes: &[&'k [u8]], no: &[&'k [u8]]) -> Option<&'k [u8]> {
+    let yes: HashSet<&[u8]> = yes.iter().copied().collect();
+    no.iter().copied().find(|key| yes.contains(key))
 }
 
 fn report(args: &Args, like: Option<Like>, shell: &Shell) -> Outcome<()> {

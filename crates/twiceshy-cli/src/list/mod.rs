@@ -12,10 +12,10 @@ mod query;
 mod update;
 
 use std::fs::{self, File};
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Subcommand;
 use twiceshy::any::AnyList;
 
@@ -67,7 +67,14 @@ fn open(path: &Path) -> Outcome<AnyList> {
     let file = File::open(path)
         .with_context(|| format!("can't open {name}"))
         .or_hint(|| "`twiceshy list build` makes such a file".into())?;
-    let list = AnyList::read_from(BufReader::with_capacity(1 << 18, file));
+    let mut reader = BufReader::with_capacity(1 << 18, file);
+    if reader
+        .fill_buf()
+        .is_ok_and(|start| start.starts_with(b"twsdelta"))
+    {
+        bail!("{name} is a delta between lists; `twiceshy list apply` makes a list with it");
+    }
+    let list = AnyList::read_from(reader);
     list.map_err(|error| files::explain(path, error))
 }
 

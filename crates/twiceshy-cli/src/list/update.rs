@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
     let info = twiceshy::file::peek(&old).map_err(|error| files::explain(&args.list, error))?;
     if info.kind != FilterKind::StaticYesNo {
         bail!(
-            "{} is a {} list, which can't change; build it again, or with `--kind static`",
+            "{} is a list of the kind {}, which can't change; build it again, or with `--kind static`",
             args.list.display(),
             info.kind
         );

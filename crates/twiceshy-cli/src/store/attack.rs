@@ -193,9 +193,13 @@ fn words(report: &Report) -> String {
     }
     let mut text =
         format!("A copy of {records}, attacked with keys that are not there:\n\n{table}");
-    if let [.., plain, adaptive] = &report.rows[..]
-        && plain.replays > 0
-    {
+    let [.., plain, adaptive] = &report.rows[..] else {
+        return text;
+    };
+    if plain.replays == 0 {
+        text += "\nThe attacker has found no mistake: the filter has room for many more records than \
+                 there are. More `--probes` find some.\n";
+    } else {
         text += &format!(
             "\nOf {} repeated mistakes the plain filter made {} again, the adaptive one {}.\n",
             grouped(plain.replays),

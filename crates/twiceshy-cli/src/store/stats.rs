@@ -62,7 +62,10 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
             ("filter in memory", bytes(report.filter_bytes)),
             ("filter load", percent(report.filter_load)),
         ];
-        if let Some(bits) = report.bits_per_record {
+        // While it is nearly empty, the figure says nothing.
+        if let Some(bits) = report.bits_per_record
+            && report.filter_load > 0.1
+        {
             lines.push(("bits a record", format!("{bits:.1}")));
         }
         lines.push(("on disk", bytes(report.disk_bytes)));
