@@ -1,5 +1,6 @@
 //! [apache]: https://github.com/twiceshy/twiceshy/blob/HEAD/LICENSE-APACHE
 //! [changelog]: https://github.com/twiceshy/twiceshy/blob/HEAD/CHANGELOG.md
+//! [cli]: https://github.com/twiceshy/twiceshy/blob/HEAD/crates/twiceshy-cli/README.md
 //! [contributing]: https://github.com/twiceshy/twiceshy/blob/HEAD/CONTRIBUTING.md
 //! [design]: https://github.com/twiceshy/twiceshy/blob/HEAD/docs/design.md
 //! [mit]: https://github.com/twiceshy/twiceshy/blob/HEAD/LICENSE-MIT
