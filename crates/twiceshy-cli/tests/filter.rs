@@ -127,7 +127,11 @@ fn a_capacity_that_is_too_small_grows_or_says_so() {
     desk.write("keys", keys(0..3000));
     let said = desk.run("filter build --kind plain --capacity 500 --input keys --out f");
     assert_eq!(said.code, Some(0));
-    assert!(said.err.contains("larger `--capacity`"), "{}", said.err);
+    assert!(
+        said.err.contains("more keys than the `--capacity`"),
+        "{}",
+        said.err
+    );
     desk.ok("filter verify f --input keys");
     let error = desk.fails("filter build --kind cuckoo --capacity 500 --input keys --out g");
     assert!(error.contains("--capacity"), "{error}");
@@ -256,7 +260,7 @@ fn conversions() {
         "extension",
     ] {
         let said = desk.ok(&format!("filter convert c --kind {to} --out x"));
-        assert!(said.contains("1,000 items"), "{said}");
+        assert!(said.starts_with("wrote x: "), "{said}");
         desk.ok("filter verify x --input keys");
     }
     desk.ok("filter convert c --kind plain --double 2 --out x");

@@ -204,13 +204,15 @@ fn report(args: &Args, filter: &AnyFilter, keys: u64, shell: &Shell) -> Outcome<
             .then_some(stats.bits_per_item),
         expected_fpr: stats.expected_fpr,
     };
-    let wanted = args.fpr.unwrap_or(0.01);
-    if args.like.is_none() && stats.expected_fpr > wanted * 1.05 {
+    if args
+        .capacity
+        .is_some_and(|capacity| info.fingerprints > capacity)
+    {
         shell.note(&format!(
-            "more keys than it has room for: it is wrong for {} other keys, not {}; give a \
-             larger `--capacity`",
+            "these are more keys than the `--capacity`: the filter is wrong for {} other keys, \
+             not {}; give a larger one",
             one_in(stats.expected_fpr),
-            one_in(wanted)
+            one_in(args.fpr.unwrap_or(0.01))
         ));
     }
     let words = || {

@@ -178,7 +178,9 @@ impl AnyFilter {
     /// The same members in a filter of another kind, as far as that can be told without the
     /// keys: from plain, counting and adaptive filters to any of the quotient family, and from
     /// standard to retouched Bloom filters. It has the same seed and measures. What the new
-    /// kind can't say is lost: counts, values, and whatever was learnt.
+    /// kind can't say is lost: counts, values, and whatever was learnt. A counting filter does
+    /// not know whether a count of two is one key or two that share a fingerprint, and hands
+    /// over one.
     ///
     /// # Errors
     /// [`Error::Geometry`] that says why, where it can't be done; [`Error::Full`] if slots are
