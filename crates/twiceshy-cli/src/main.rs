@@ -25,12 +25,9 @@ mod interrupt;
 mod keys;
 mod list;
 mod man;
-#[allow(dead_code, reason = "the demo will use it")]
 mod numbers;
-#[allow(dead_code, reason = "the demo will use it")]
 mod shell;
 mod store;
-#[allow(dead_code, reason = "the demo will use it")]
 mod table;
 
 use std::process::ExitCode;

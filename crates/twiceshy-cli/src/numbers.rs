@@ -57,6 +57,7 @@ pub(crate) fn one_in(rate: f64) -> String {
 }
 
 /// How long something took: `93 ms`, `4.2 s`, `3 min 20 s`.
+#[allow(dead_code, reason = "for commands that time what they do")]
 pub(crate) fn duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds < 0.001 {

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -61,8 +63,42 @@ impl Shell {
     /// A progress bar of something that counts `unit`s: with the time left if `total` is
     /// known.
     pub(crate) fn progress(&self, what: &str, unit: Unit, total: Option<u64>) -> Progress {
-        let shown = !self.quiet && io::stderr().is_terminal();
-        Progress::new(what, unit, total, shown)
+        Progress::new(what, unit, total, self.is_shown())
+    }
+}
+
+impl Shell {
+    /// Does something that can't say how far it is: if it takes longer than a second, with a
+    /// sign of life.
+    pub(crate) fn busy<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
+        if !self.is_shown() {
+            return work();
+        }
+        let (done, wait) = mpsc::channel::<()>();
+        thread::scope(|scope| {
+            // Moved in, so that it goes away with the work, also if that panics.
+            let done = done;
+            scope.spawn(move || {
+                if wait.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+                let bar = ProgressBar::new_spinner();
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                let style = ProgressStyle::with_template("{msg} {spinner} {elapsed}");
+                bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+                bar.set_message(what.to_owned());
+                bar.enable_steady_tick(Duration::from_millis(100));
+                let _ = wait.recv();
+                bar.finish_and_clear();
+            });
+            let result = work();
+            drop(done);
+            result
+        })
+    }
+
+    fn is_shown(&self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
     }
 }
 

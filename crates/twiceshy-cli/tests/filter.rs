@@ -336,10 +336,6 @@ fn bad_paths_and_files_say_what_to_do() {
         desk.fails("filter build --input keys --out no/such/f")
             .contains("can't write")
     );
-    assert!(
-        desk.fails("filter build --kind weighted-bloom --input keys --out f")
-            .contains("bloom")
-    );
     assert_eq!(
         desk.run("filter build --fpr 0 --input keys --out f").code,
         Some(2)
@@ -365,4 +361,49 @@ fn bad_paths_and_files_say_what_to_do() {
     desk.write("others", keys(100..200));
     let error = desk.fails("filter verify f --input others");
     assert!(error.contains("says \"no\" for"), "{error}");
+}
+
+#[test]
+fn popular_keys_get_more_hashes() {
+    let desk = Desk::new();
+    desk.write("top", keys(0..200))
+        .write("rest", keys(200..2000));
+    let build = "filter build --kind weighted-bloom --fpr 0.01 --seed 1 --input rest";
+    for hash in ["sip13", "xxh3"] {
+        let built = desk.ok(&format!("{build} --hash {hash} --popular top --out w"));
+        assert!(
+            built.contains("weighted Bloom filter of 2,000 keys"),
+            "{built}"
+        );
+        desk.ok("filter verify w --input top");
+        desk.ok("filter verify w --input rest");
+        let popular = desk.ok("filter query w --popular --input top");
+        assert!(popular.lines().all(|line| line.ends_with("\tmaybe")));
+        // For strangers of the popular sort it is wrong less often.
+        desk.write("strangers", keys(2000..22_000));
+        let wrong = |option: &str| {
+            let answers = desk.ok(&format!("filter query w {option} --input strangers"));
+            answers
+                .lines()
+                .filter(|line| line.ends_with("\tmaybe"))
+                .count()
+        };
+        assert!(wrong("--popular") * 4 < wrong(""), "{hash}");
+    }
+    desk.write("none", "");
+    desk.ok("filter build --kind weighted-bloom --input rest --popular none --out w");
+    desk.ok("filter verify w --input rest");
+    assert!(
+        desk.fails(&format!("{build} --out w"))
+            .contains("--popular FILE")
+    );
+    assert!(
+        desk.fails("filter build --input rest --popular top --out f")
+            .contains("weighted-bloom")
+    );
+    desk.ok("filter build --input rest --out f");
+    assert!(
+        desk.fails("filter query f --popular a")
+            .contains("--popular")
+    );
 }

@@ -1,4 +1,5 @@
 //! What holds for all commands: help, manual pages, completions, and the session in the README.
+#![allow(clippy::unwrap_used, reason = "a failure in a helper is a failed test")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! The program as a process: signals, kills, pipes that break, disks that are full.
+#![allow(clippy::unwrap_used, reason = "a failure in a helper is a failed test")]
 #![cfg(unix)]
 
 mod support;

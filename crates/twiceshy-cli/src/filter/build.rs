@@ -16,6 +16,7 @@ use twiceshy::hash::{HashKind, Seed};
 use super::kind::{HashArg, KindArg};
 use super::recent::Recent;
 use super::spool::Spool;
+use super::weighted;
 use crate::exit::{OrHint, Outcome, Status};
 use crate::files;
 use crate::keys::{Format, FormatArgs, Input, Lines};
@@ -54,6 +55,12 @@ pub(crate) struct Args {
     /// Take kind, hash, seed and size from this filter, so that the two can be merged
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "capacity", "hash"])]
     like: Option<PathBuf>,
+    /// Keys that are asked for most, which get more hashes (weighted-bloom)
+    #[arg(long, value_name = "FILE")]
+    popular: Option<PathBuf>,
+    /// The share of the questions that are for such keys (weighted-bloom)
+    #[arg(long, default_value_t = 0.9, value_name = "SHARE", value_parser = crate::keys::rate)]
+    popular_share: f64,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -62,6 +69,7 @@ const EXAMPLES: &str = "\
 Examples:
   twiceshy filter build --kind plain --fpr 0.001 --input words.txt --out words.filter
   cut -f1 access.log | twiceshy filter build --kind counting --capacity 1000000 --out ips.filter
+  twiceshy filter build --kind weighted-bloom --popular top.txt --input rest.txt --out w.filter
   twiceshy filter build --like monday.filter --input tuesday.txt --out tuesday.filter";
 
 #[derive(Serialize)]
@@ -80,6 +88,32 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
+    let is_weighted = args.like.is_none() && kind(args) == FilterKind::WeightedBloom;
+    if args.popular.is_some() && !is_weighted {
+        bail!("only `--kind weighted-bloom` takes `--popular`; all keys are alike to the others");
+    }
+    let (filter, keys) = match is_weighted {
+        true => {
+            let plan = weighted::Plan {
+                input: &args.input,
+                popular: args.popular.as_ref(),
+                popular_share: args.popular_share,
+                format: args.format.format,
+                hash: hash(args),
+                fpr: fpr(args),
+                seed: args.seed,
+            };
+            plan.build(shell)?
+        }
+        false => build(args, shell)?,
+    };
+    files::replace(&args.out, |file| filter.write_to(file))?;
+    report(args, &filter, keys, shell)?;
+    Ok(Status::Success)
+}
+
+/// The filter, and how many keys it was built from.
+fn build(args: &Args, shell: &Shell) -> Outcome<(AnyFilter, u64)> {
     let mut recent = Recent::new()?;
     let format = args.format.format;
     let (mut filter, input) = match (&args.like, args.capacity) {
@@ -109,10 +143,15 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
             bar.set(lines.bytes());
         }
     }
-    bar.finish();
-    files::replace(&args.out, |file| filter.write_to(file))?;
-    report(args, &filter, keys, shell)?;
-    Ok(Status::Success)
+    Ok((filter, keys))
+}
+
+fn fpr(args: &Args) -> f64 {
+    args.fpr.unwrap_or(0.01)
+}
+
+fn hash(args: &Args) -> HashKind {
+    args.hash.unwrap_or(HashArg::Sip13).into()
 }
 
 fn kind(args: &Args) -> FilterKind {
@@ -120,17 +159,10 @@ fn kind(args: &Args) -> FilterKind {
 }
 
 fn empty(args: &Args, capacity: u64) -> Outcome<AnyFilter> {
-    if kind(args) == FilterKind::WeightedBloom {
-        bail!(
-            "a weighted Bloom filter must know which keys are popular, and lines don't tell; \
-             build it in a program with `twiceshy::bloom::WeightedBloomFilter`, or take `--kind \
-             bloom`"
-        );
-    }
     let mut builder = AnyFilter::builder(kind(args))
-        .hash(HashKind::from(args.hash.unwrap_or(HashArg::Sip13)))
+        .hash(hash(args))
         .capacity(capacity)
-        .fpr(args.fpr.unwrap_or(0.01));
+        .fpr(fpr(args));
     if let Some(seed) = args.seed {
         builder = builder.seed(Seed::from_u64(seed));
     }
@@ -152,7 +184,12 @@ fn empty_like(args: &Args, like: &Path) -> Outcome<AnyFilter> {
     Ok(filter)
 }
 
-fn count_keys(input: Input, format: Format, recent: &mut Recent, shell: &Shell) -> Outcome<u64> {
+pub(super) fn count_keys(
+    input: Input,
+    format: Format,
+    recent: &mut Recent,
+    shell: &Shell,
+) -> Outcome<u64> {
     let bar = input.progress("counting keys", shell);
     let mut lines = input.lines();
     let mut keys = 0;
@@ -212,7 +249,7 @@ fn report(args: &Args, filter: &AnyFilter, keys: u64, shell: &Shell) -> Outcome<
             "these are more keys than the `--capacity`: the filter is wrong for {} other keys, \
              not {}; give a larger one",
             one_in(stats.expected_fpr),
-            one_in(args.fpr.unwrap_or(0.01))
+            one_in(fpr(args))
         ));
     }
     let words = || {

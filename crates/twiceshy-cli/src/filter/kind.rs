@@ -31,8 +31,7 @@ pub(crate) enum KindArg {
     BlockedBloom,
     /// Bloom filter in which bits may be cleared
     RetouchedBloom,
-    /// Bloom filter with weights (can't be built here)
-    #[value(hide = true)]
+    /// Bloom filter with more hashes for popular keys (needs `--popular`)
     WeightedBloom,
 }
 

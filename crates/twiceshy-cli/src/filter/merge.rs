@@ -48,7 +48,8 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         .iter()
         .map(|path| super::open(path))
         .collect::<Outcome<_>>()?;
-    let merged = AnyFilter::merge(&filters).map_err(|error| {
+    let merged = shell.busy("merging", || AnyFilter::merge(&filters));
+    let merged = merged.map_err(|error| {
         let first = args.filters[0].display();
         match error {
             Error::Merge { reason } => anyhow::anyhow!(

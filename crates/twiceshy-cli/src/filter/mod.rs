@@ -9,6 +9,7 @@ mod query;
 mod recent;
 mod spool;
 mod verify;
+mod weighted;
 
 use std::fs::File;
 use std::io::BufReader;

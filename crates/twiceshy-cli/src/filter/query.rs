@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::weighted::{self, Ask};
 use crate::exit::{Outcome, Status};
 use crate::keys::{Questions, Reply};
 use crate::shell::Shell;
@@ -15,6 +16,9 @@ use crate::shell::Shell;
 pub(crate) struct Args {
     /// The filter file
     filter: PathBuf,
+    /// Ask with all the hashes that popular keys have (weighted-bloom): right for these only
+    #[arg(long)]
+    popular: bool,
     #[command(flatten)]
     questions: Questions,
 }
@@ -26,9 +30,15 @@ Examples:
   seq 100 | twiceshy filter query ids.filter --format u64 --json";
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
-    let open = || super::open(&args.filter);
-    let (status, _) = args.questions.answer(shell, open, |filter, key| {
-        Ok(Reply::new(filter.contains(key), "maybe", "no"))
+    let open = || match args.popular {
+        true => weighted::open_popular(&args.filter),
+        false => {
+            let filter = super::open(&args.filter)?;
+            Ok(Box::new(move |key: &[u8]| filter.contains(key)) as Ask)
+        }
+    };
+    let (status, _) = args.questions.answer(shell, open, |contains, key| {
+        Ok(Reply::new(contains(key), "maybe", "no"))
     })?;
     Ok(status)
 }

@@ -105,10 +105,10 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         }
         _ => args.hash.into(),
     };
-    let (file, like) = match hash {
+    let (file, like) = shell.busy("building", || match hash {
         HashKind::Xxh3 => build::<Xxh3>(args, old.as_deref(), &yes, &no),
         _ => build::<Sip13>(args, old.as_deref(), &yes, &no),
-    }?;
+    })?;
     if args.no_keys {
         files::replace(&args.out, |out| std::io::Write::write_all(out, &file))?;
     } else {

@@ -77,10 +77,10 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
     let (head, mut keys) = keys::read(&args.list, &old, shell)?;
     let mut report = Report::default();
     change(args, &mut keys, &mut report, shell)?;
-    let new = match info.hash {
+    let new = shell.busy("building", || match info.hash {
         HashKind::Xxh3 => build::<Xxh3>(args, &old, &keys, head.fpr, &mut report),
         _ => build::<Sip13>(args, &old, &keys, head.fpr, &mut report),
-    }?;
+    })?;
     if let Some(path) = &args.delta {
         let delta = delta::diff(&old, &new)?;
         report.delta_bytes = Some(delta.as_bytes().len() as u64);

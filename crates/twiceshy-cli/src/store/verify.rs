@@ -32,7 +32,8 @@ struct Report {
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
     let opened = place::open(&args.path, shell)?;
-    let verified = opened.store.verify().or_hint(|| {
+    let verified = shell.busy("verifying", || opened.store.verify());
+    let verified = verified.or_hint(|| {
         "`twiceshy store scan` still prints what can be read, for a new store".into()
     })?;
     opened.close_after_reading()?;
