@@ -38,12 +38,15 @@ pub(crate) fn replace(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Outcome<()> {
-    if path == Path::new("-") {
+    if is_stdout(path) {
         let mut out = BufWriter::new(io::stdout().lock());
         let written = write(&mut out).and_then(|()| out.flush());
         return written.context("can't write to standard output");
     }
     let name = path.display();
+    // What a link points at is replaced, not the link.
+    let target = fs::canonicalize(path);
+    let path = target.as_deref().unwrap_or(path);
     let written = match fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => write_into(path, write),
         _ => write_beside(path, write),
@@ -51,6 +54,11 @@ pub(crate) fn replace(
     written
         .with_context(|| format!("can't write {name}"))
         .or_hint(|| "make room or choose another path; nothing was replaced".into())
+}
+
+/// Does `-` stand for standard output here?
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 fn write_into(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {

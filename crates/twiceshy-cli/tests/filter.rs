@@ -407,3 +407,14 @@ fn popular_keys_get_more_hashes() {
             .contains("--popular")
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link() {
+    let desk = Desk::new();
+    desk.write("target", "old");
+    std::os::unix::fs::symlink("target", desk.path("link")).unwrap();
+    desk.feed_ok("filter build --out link", "anna\n");
+    assert!(desk.path("link").is_symlink());
+    assert_eq!(desk.ok("filter query target anna"), "anna\tmaybe\n");
+}

@@ -270,3 +270,14 @@ fn bad_paths_and_files_say_what_to_do() {
         );
     }
 }
+
+#[test]
+fn a_list_can_go_down_a_pipe() {
+    let desk = lists();
+    let said = desk.run("list build --yes yes --no no --seed 1 --out -");
+    assert_eq!(said.code, Some(0));
+    assert!(said.err.contains("1,000 keys"), "{}", said.err);
+    desk.ok("list build --yes yes --no no --seed 1 --out l");
+    assert_eq!(said.out, desk.read("l"));
+    assert!(!desk.path("-.keys").exists());
+}

@@ -262,7 +262,7 @@ fn report(args: &Args, filter: &AnyFilter, keys: u64, shell: &Shell) -> Outcome<
             one_in(report.expected_fpr)
         )
     };
-    if args.out == Path::new("-") {
+    if files::is_stdout(&args.out) {
         shell.note(&words());
         return Ok(());
     }

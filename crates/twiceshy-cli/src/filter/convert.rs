@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         bytes: info.file_bytes,
         expected_fpr: stats.expected_fpr,
     };
-    if args.out.as_os_str() != "-" {
+    if !files::is_stdout(&args.out) {
         shell.print(&report, || {
             format!(
                 "wrote {}: {} filter of {}, {}, wrong for {} other keys",

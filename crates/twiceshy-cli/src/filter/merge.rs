@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         bytes: info.file_bytes,
         expected_fpr: stats.expected_fpr,
     };
-    if args.out.as_os_str() != "-" {
+    if !files::is_stdout(&args.out) {
         shell.print(&report, || {
             let (items, size) = (count(report.items, "item"), bytes(report.bytes));
             let wrong = one_in(report.expected_fpr);

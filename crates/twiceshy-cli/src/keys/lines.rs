@@ -30,7 +30,7 @@ impl Input {
     pub(crate) fn open(path: &Path, shell: &Shell) -> Outcome<Self> {
         if is_stdin(path) {
             if io::stdin().is_terminal() {
-                shell.note("reading from the terminal, one key a line; Ctrl-D ends it");
+                shell.note("reading lines from the terminal; Ctrl-D ends them");
             }
             return Ok(Input {
                 name: "standard input".into(),

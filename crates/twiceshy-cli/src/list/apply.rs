@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         out: args.out.display().to_string(),
         bytes: new.len() as u64,
     };
-    if args.out.as_os_str() != "-" {
+    if !files::is_stdout(&args.out) {
         shell.print(&report, || {
             let delta = bytes(delta.len() as u64);
             format!(

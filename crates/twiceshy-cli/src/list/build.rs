@@ -1,19 +1,20 @@
 //! `twiceshy list build`: a list from its two lists of keys.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::ValueEnum;
 use serde::Serialize;
 use twiceshy::Error;
+use twiceshy::any::AnyList;
 use twiceshy::hash::{HashKind, Seed, Sip13, StreamHash, Xxh3};
 use twiceshy::lists::static_::{HEADROOM, Like};
 use twiceshy::lists::{Bloomier, BuildList, Cascade, IntegratedXor, List, ListFile, StaticYesNo};
 
 use super::keys::{self, Keys};
 use crate::exit::{Outcome, Status};
-use crate::files;
+use crate::files::{self, is_stdout};
 use crate::filter::HashArg;
 use crate::keys::{FormatArgs, is_stdin};
 use crate::numbers::{bytes, count, one_in};
@@ -35,7 +36,7 @@ pub(crate) struct Args {
     /// The highest share of other keys that are answered "yes"
     #[arg(long, default_value_t = 0.01, value_name = "P", value_parser = crate::keys::rate)]
     fpr: f64,
-    /// The list file to write
+    /// The list file to write; `-` is standard output, without OUT.keys
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
     /// The kind of list
@@ -109,7 +110,8 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         HashKind::Xxh3 => build::<Xxh3>(args, old.as_deref(), &yes, &no),
         _ => build::<Sip13>(args, old.as_deref(), &yes, &no),
     })?;
-    if args.no_keys {
+    // Beside standard output there is no place.
+    if args.no_keys || is_stdout(&args.out) {
         files::replace(&args.out, |out| std::io::Write::write_all(out, &file))?;
     } else {
         let on_list = |keys, list| Keys::iter(keys).map(move |key| (list, key));
@@ -122,7 +124,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
              file this once",
         );
     }
-    report(args, like, shell)?;
+    report(args, &AnyList::read_from(&file[..])?, like, shell)?;
     Ok(Status::Success)
 }
 
@@ -175,8 +177,7 @@ fn common<'k>(yes: &[&'k [u8]], no: &[&'k [u8]]) -> Option<&'k [u8]> {
     no.iter().copied().find(|key| yes.contains(key))
 }
 
-fn report(args: &Args, like: Option<Like>, shell: &Shell) -> Outcome<()> {
-    let list = super::open(Path::new(&args.out))?;
+fn report(args: &Args, list: &AnyList, like: Option<Like>, shell: &Shell) -> Outcome<()> {
     let (yes, no) = (list.len_of(List::Yes), list.len_of(List::No));
     let size = list.info().file_bytes;
     let bits = size as f64 * 8.0 / yes as f64;
@@ -189,7 +190,7 @@ fn report(args: &Args, like: Option<Like>, shell: &Shell) -> Outcome<()> {
         expected_fpr: list.expected_fpr(),
         same_size: like.map(|like| like == Like::Same),
     };
-    shell.print(&report, || {
+    let words = || {
         format!(
             "wrote {}: yes for {}, no for {}, {}, yes for {} other keys",
             report.out,
@@ -198,5 +199,10 @@ fn report(args: &Args, like: Option<Like>, shell: &Shell) -> Outcome<()> {
             bytes(size),
             one_in(report.expected_fpr)
         )
-    })
+    };
+    if is_stdout(&args.out) {
+        shell.note(&words());
+        return Ok(());
+    }
+    shell.print(&report, words)
 }

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         added,
         whole: dropped.is_none(),
     };
-    if args.out.as_os_str() != "-" {
+    if !files::is_stdout(&args.out) {
         shell.print(&report, || {
             let what = match (report.dropped, report.added) {
                 (Some(dropped), Some(added)) => {
