@@ -176,9 +176,9 @@ fn words(report: &Report) -> String {
     let mut table = Table::new([
         "filter",
         "keys asked for",
-        "read the database",
+        "reached the database",
         "asked again",
-        "read the database",
+        "reached it again",
         "lookups/s",
     ]);
     for row in &report.rows {
