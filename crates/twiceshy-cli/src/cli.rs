@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::exit::{Outcome, Status};
 use crate::shell::Shell;
-use crate::{completions, filter, list, man, store};
+use crate::{completions, demo, filter, list, man, store};
 
 /// Filters, lists and a store that learn from their mistakes
 ///
@@ -21,6 +21,7 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  twiceshy demo
   twiceshy store create shop.db
   printf 'anna\\t1\\notto\\t2\\n' | twiceshy store put shop.db
   twiceshy store get shop.db anna
@@ -46,6 +47,7 @@ struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Args),
     Store(store::Args),
     Filter(filter::Args),
     List(list::Args),
@@ -58,6 +60,7 @@ impl Cli {
     pub(crate) fn run(&self) -> Outcome<Status> {
         let shell = Shell::new(self.global.json, self.global.quiet);
         match &self.command {
+            Command::Demo(args) => demo::run(args, &shell),
             Command::Store(args) => store::run(args, &shell),
             Command::Filter(args) => filter::run(args, &shell),
             Command::List(args) => list::run(args, &shell),

@@ -1,6 +1,7 @@
 //! `twiceshy`: filters, lists and a store that learn from their mistakes, from a shell.
 //!
 //! ```text
+//! twiceshy demo      see in a minute what an adaptive filter is good for
 //! twiceshy store     records in a database with an adaptive filter in front
 //! twiceshy filter    filter files of every kind
 //! twiceshy list      lists that are exact on what must never be wrong
@@ -18,6 +19,7 @@
 
 mod cli;
 mod completions;
+mod demo;
 mod exit;
 mod files;
 mod filter;

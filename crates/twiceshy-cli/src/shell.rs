@@ -65,9 +65,7 @@ impl Shell {
     pub(crate) fn progress(&self, what: &str, unit: Unit, total: Option<u64>) -> Progress {
         Progress::new(what, unit, total, self.is_shown())
     }
-}
 
-impl Shell {
     /// Does something that can't say how far it is: if it takes longer than a second, with a
     /// sign of life.
     pub(crate) fn busy<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
@@ -97,7 +95,8 @@ impl Shell {
         })
     }
 
-    fn is_shown(&self) -> bool {
+    /// Whether anybody sees progress: standard error is a terminal, and nobody asked for quiet.
+    pub(crate) fn is_shown(&self) -> bool {
         !self.quiet && io::stderr().is_terminal()
     }
 }
