@@ -11,6 +11,8 @@ use crate::{Result, command};
 pub(crate) const LIBRARY: &str = "twiceshy";
 /// The package of the store.
 pub(crate) const STORE: &str = "twiceshy-store";
+/// The package that draws reports.
+pub(crate) const REPORT: &str = "twiceshy-report";
 /// The package with the comparisons and profiles.
 pub(crate) const LAB: &str = "twiceshy-lab";
 

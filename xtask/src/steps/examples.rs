@@ -1,16 +1,20 @@
 //! Newcomers start with the examples, so each of them runs to its end.
 
 use super::Outcome;
-use crate::workspace::{LIBRARY, STORE, Workspace};
+use crate::workspace::{LIBRARY, REPORT, STORE, Workspace};
 use crate::{Result, command};
 
-/// The examples come from cargo, so a new one runs the day it appears. With all features,
-/// as in the tests, so that nothing is built again.
+/// The examples come from cargo, so a new one runs the day it appears. They are built as the
+/// tests build them, for the whole workspace, so that nothing is built again, and run where
+/// they lie.
 pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
-    for package in [LIBRARY, STORE] {
+    command::run(&mut workspace.cargo("build --workspace --all-features --examples"))?;
+    let folder = workspace.target("debug").join("examples");
+    for package in [LIBRARY, REPORT, STORE] {
         for example in workspace.examples(package)? {
-            let args = format!("run --quiet -p {package} --all-features --example {example}");
-            command::run(&mut workspace.cargo(&args))?;
+            let program = workspace.root().join(&folder).join(example);
+            let program = program.with_extension(std::env::consts::EXE_EXTENSION);
+            command::run(&mut workspace.command(&program.to_string_lossy()))?;
         }
     }
     Ok(Outcome::Passed)
