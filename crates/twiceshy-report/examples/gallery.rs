@@ -1,9 +1,11 @@
-//! One of everything, to look at: `cargo run -p twiceshy-report --example gallery > gallery.html`.
+//! One of everything, to look at: `cargo run -p twiceshy-report --example gallery gallery.html`.
+
+use std::path::PathBuf;
 
 use twiceshy_report::text::number;
 use twiceshy_report::{Axis, Bar, BarChart, Cell, LineChart, Page, Series, Table, Verdict};
 
-fn main() {
+fn main() -> std::io::Result<()> {
     let mut page = Page::new("A gallery of what a report can show");
     page.lead("Every colour, every axis, every kind of chart, in light and dark.");
     page.facts([
@@ -94,6 +96,11 @@ fn main() {
     ]);
     page.table(&table);
     page.folded_table("The same once more", &table);
-    page.code("cargo run -p twiceshy-report --example gallery > gallery.html");
-    print!("{}", page.html());
+    page.code("cargo run -p twiceshy-report --example gallery gallery.html");
+
+    let file = std::env::args_os().nth(1).map(PathBuf::from);
+    let file = file.unwrap_or_else(|| std::env::temp_dir().join("twiceshy-gallery.html"));
+    std::fs::write(&file, page.html())?;
+    println!("drawn in {}", file.display());
+    Ok(())
 }
