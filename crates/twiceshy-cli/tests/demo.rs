@@ -1,6 +1,6 @@
 //! `twiceshy demo`, small.
 
-#![allow(clippy::unwrap_used)] // A test may fail where it stands.
+#![allow(clippy::unwrap_used, reason = "a failure in a helper is a failed test")]
 
 use std::fs;
 use std::path::Path;
@@ -81,4 +81,34 @@ fn what_it_cant_do_it_says() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(message.contains("--out"), "{message}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "in the way");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_demo_takes_its_databases_along() {
+    use std::os::unix::process::ExitStatusExt;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_twiceshy"));
+    // More records than any machine fills in the time that the test takes.
+    command
+        .args(["demo", "--keys", "50000000", "--out"])
+        .arg(folder.path());
+    let mut child = command.spawn().unwrap();
+    let files = || fs::read_dir(folder.path()).unwrap().count();
+    while files() == 0 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended");
+        sleep(Duration::from_millis(10));
+    }
+    let pid = child.id().to_string();
+    let killed = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(
+        child.wait().unwrap().signal(),
+        Some(2),
+        "it ends by the signal"
+    );
+    assert_eq!(files(), 0);
 }

@@ -105,12 +105,13 @@ impl Tally {
     }
 }
 
-/// Fills a database with so many records and makes a copy of it for each contestant.
+/// Fills a database with so many records and makes a copy of it for each contestant. `filled` hears
+/// of every commit, and may end it.
 pub(super) fn prepare(
     root: &Path,
     records: u64,
     seed: u64,
-    filled: impl Fn(u64),
+    filled: impl Fn(u64) -> Outcome<()>,
 ) -> Outcome<Vec<Contestant>> {
     let first = root.join("records");
     let store = open(&first, Front::Nothing, records)?;
@@ -121,7 +122,7 @@ pub(super) fn prepare(
         }
         let count = batch.len() as u64;
         store.write(batch).context("can't write the records")?;
-        filled(count);
+        filled(count)?;
     }
     store.close().context("can't close the filled database")?;
 

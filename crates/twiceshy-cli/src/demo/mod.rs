@@ -17,12 +17,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde::Serialize;
 use twiceshy_report::text::whole;
 
 use crate::exit::{OrHint, Outcome, Status};
 use crate::files;
+use crate::interrupt::Interrupt;
 use crate::shell::{Shell, Unit};
 use contest::{Contestant, Tally};
 use live::Live;
@@ -83,8 +84,14 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
     fs::create_dir_all(out)
         .with_context(|| format!("can't make the directory {}", out.display()))
         .or_hint(|| "choose another one with --out".into())?;
-    let contest = hold(args, shell)
-        .or_hint(|| "with too little room on the disk, try fewer --keys or another --out".into())?;
+    let interrupt = Interrupt::watch(|| ())?;
+    // By the end of it the databases are gone, whatever happened.
+    let contest = match hold(args, shell, &interrupt) {
+        Err(_) if interrupt.is_set() => interrupt.end(),
+        result => result.or_hint(|| {
+            "with too little room on the disk, try fewer --keys or another --out".into()
+        })?,
+    };
     let page = out.join("report.html");
     let html = report::page(&contest);
     files::replace(&page, |file| file.write_all(html.as_bytes()))?;
@@ -103,7 +110,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
 }
 
 /// Fills the stores and lets them take turns.
-fn hold(args: &Args, shell: &Shell) -> Outcome<Contest> {
+fn hold(args: &Args, shell: &Shell, interrupt: &Interrupt) -> Outcome<Contest> {
     let folder = tempfile::Builder::new()
         .prefix("stores-")
         .tempdir_in(&args.out)?;
@@ -111,8 +118,13 @@ fn hold(args: &Args, shell: &Shell) -> Outcome<Contest> {
 
     let start = Instant::now();
     let bar = shell.progress("filling", Unit::Things, Some(args.keys));
+    let go_on = || match interrupt.is_set() {
+        true => bail!("interrupted"),
+        false => Ok(()),
+    };
     let mut contestants = contest::prepare(folder.path(), args.keys, args.seed, |records| {
-        bar.add(records)
+        bar.add(records);
+        go_on()
     })?;
     bar.finish();
     let filling = start.elapsed();
@@ -127,6 +139,7 @@ fn hold(args: &Args, shell: &Shell) -> Outcome<Contest> {
             live.show(contestant);
         }
         live.add(turn.len() as u64);
+        go_on()?;
         done += turn.len() as u64;
     }
     Ok(Contest {

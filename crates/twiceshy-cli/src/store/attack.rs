@@ -17,13 +17,13 @@ use clap::value_parser;
 use serde::Serialize;
 use tempfile::TempDir;
 use twiceshy::hash::{Hashed, Seed, Sip13};
+use twiceshy_report::Table;
 
 use super::any::AnyStore;
 use super::place::{self, Choices, FilterKind};
 use crate::exit::{OrHint, Outcome, Status};
 use crate::numbers::{self, grouped};
 use crate::shell::{Progress, Shell, Unit};
-use crate::table::Table;
 
 /// Attack a copy of a store by repeating its filter's mistakes
 ///
