@@ -1,6 +1,9 @@
 //! Experiments with twiceshy's filters.
 //!
 //! ```text
+//! cargo run --release -p twiceshy-lab -- list       # the papers' tables and figures
+//! cargo run --release -p twiceshy-lab -- run all    # measure them, draw and judge
+//! cargo run --release -p twiceshy-lab -- report DIR # draw again without measuring
 //! cargo run --release -p twiceshy-lab -- compare    # ours beside other crates' filters
 //! cargo run --release -p twiceshy-lab -- lists      # YES/NO lists: space, speed, deltas
 //! cargo run --release -p twiceshy-lab -- profile    # one operation, for callgrind
@@ -10,11 +13,16 @@
 //! One subcommand, one module: its `Args` say what it takes, its `run` does it.
 
 mod compare;
+mod experiments;
 mod lists;
+mod machine;
 mod profile;
+mod sets;
 mod store;
 
 use clap::{Parser, Subcommand};
+
+use experiments::{list, report, run};
 
 /// Experiments with twiceshy's filters.
 #[derive(Parser)]
@@ -26,6 +34,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    List(list::Args),
+    Run(run::Args),
+    Report(report::Args),
     Compare(compare::Args),
     Lists(lists::Args),
     Profile(profile::Args),
@@ -34,6 +45,9 @@ enum Command {
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().command {
+        Command::List(args) => list::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Lists(args) => lists::run(&args),
         Command::Profile(args) => profile::run(&args),

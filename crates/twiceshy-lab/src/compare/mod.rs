@@ -21,7 +21,7 @@ mod bulk;
 mod file;
 pub(crate) mod filters;
 pub(crate) mod learning;
-mod measure;
+pub(crate) mod measure;
 pub(crate) mod members;
 pub(crate) mod operation;
 pub(crate) mod pin;

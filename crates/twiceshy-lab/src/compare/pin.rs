@@ -23,14 +23,17 @@ impl Core {
         }
     }
 
-    /// Warns if other programs had the core for a noticeable share of the time: the
-    /// clock ran on meanwhile.
+    /// The share of the time so far in which other programs had the core: the clock ran on
+    /// meanwhile.
+    pub(crate) fn shared(&self) -> Option<f64> {
+        let (before, after) = self.waited.zip(time_waited())?;
+        let waited = after.saturating_sub(before).as_secs_f64();
+        Some(waited / self.since.elapsed().as_secs_f64())
+    }
+
+    /// Warns if that was a noticeable share.
     pub(crate) fn warn_if_shared(&self) {
-        let Some((before, after)) = self.waited.zip(time_waited()) else {
-            return;
-        };
-        let share = (after - before).as_secs_f64() / self.since.elapsed().as_secs_f64();
-        if share > 0.02 {
+        if let Some(share) = self.shared().filter(|&share| share > 0.02) {
             eprintln!(
                 "warning: other programs used this core {:.0}% of the time; run again on a quiet \
                  machine",

@@ -48,15 +48,15 @@ pub(super) enum Bar {
 
 /// The median and the middle half of some samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Spread {
-    pub(super) median: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Spread {
+    pub(crate) median: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 impl Spread {
     /// `None` if there are none.
-    pub(super) fn of(samples: impl IntoIterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn of(samples: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut samples: Vec<f64> = samples.into_iter().collect();
         samples.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
         let last = samples.len().checked_sub(1)?;

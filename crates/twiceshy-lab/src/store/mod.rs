@@ -9,16 +9,14 @@
 //! | [`inserts`], [`misses`], [`adversary`], [`opening`], [`pauses`] | the experiments |
 //! | [`book`] | samples, and the rows made of them |
 //! | [`table`], [`html`], [`chart`] | the rows on the screen, and drawn |
-//! | [`machine`] | where it was measured |
 
 mod adversary;
-mod book;
+pub(crate) mod book;
 mod chart;
 mod data;
 mod engines;
 mod html;
 mod inserts;
-mod machine;
 mod misses;
 mod opening;
 mod pauses;
@@ -37,7 +35,8 @@ use serde::Serialize;
 use book::{Book, Line, Name, Row};
 use data::Data;
 use engines::{Kind, OnFilteredFjall, OnFjall, OnLmdb, OnRedb, Setup};
-use machine::Machine;
+
+use crate::machine::Machine;
 
 /// Measure the store in front of redb, fjall and LMDB
 ///

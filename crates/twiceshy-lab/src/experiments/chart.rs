@@ -1,0 +1,156 @@
+//! A panel's results as a chart and as a table.
+
+use twiceshy_report::text::number;
+use twiceshy_report::{Axis, Bar, BarChart, LineChart, Series, Table};
+
+use super::result::{Outcome, Point, X};
+use super::spec::{self, Draw, Panel};
+use crate::store::book::Spread;
+
+/// With more places than this a table has a row for each, rather than a column.
+pub(super) const COLUMNS: usize = 6;
+
+/// Filters that look the same in every chart, in the order of the colours.
+const COLOURS: [&str; 7] = [
+    "adaptive",
+    "quotient",
+    "telescoping",
+    "swapping",
+    "cuckoo",
+    "extension",
+    "cyclic-1",
+];
+
+/// A chart, ready to be drawn.
+pub(super) enum Chart {
+    Lines(LineChart),
+    Bars(BarChart),
+}
+
+impl Chart {
+    /// `None` if the panel is not to be drawn.
+    pub(super) fn of(panel: &Panel, outcome: &Outcome) -> Option<Self> {
+        match panel.draw {
+            Draw::Lines => Some(Chart::Lines(lines(panel, outcome))),
+            Draw::Bars => Some(Chart::Bars(bars(panel, outcome))),
+            Draw::Table => None,
+        }
+    }
+
+    /// For a page.
+    pub(super) fn svg(&self) -> String {
+        match self {
+            Chart::Lines(chart) => chart.svg(),
+            Chart::Bars(chart) => chart.svg(),
+        }
+    }
+
+    /// For a file of its own.
+    pub(super) fn standalone(&self) -> String {
+        match self {
+            Chart::Lines(chart) => chart.standalone(),
+            Chart::Bars(chart) => chart.standalone(),
+        }
+    }
+}
+
+fn axis(axis: &spec::Axis) -> Axis {
+    match axis.log {
+        true => Axis::log(&*axis.label),
+        false => Axis::linear(&*axis.label),
+    }
+}
+
+fn spread(point: &Point) -> Option<Spread> {
+    Spread::of(point.samples.iter().copied())
+}
+
+/// The numbers of the colours of some series: the usual one, or the next that is free.
+fn colours(names: &[&str]) -> Vec<usize> {
+    let usual = |name: &str| COLOURS.iter().position(|usual| *usual == name);
+    let mut free = (0..).filter(|colour| !names.iter().any(|name| usual(name) == Some(*colour)));
+    let colour = |name: &&str| usual(name).or_else(|| free.next()).unwrap_or_default();
+    names.iter().map(colour).collect()
+}
+
+fn lines(panel: &Panel, outcome: &Outcome) -> LineChart {
+    let mut chart = LineChart::new(&*panel.title)
+        .x(axis(&panel.x))
+        .y(axis(&panel.y));
+    let (names, places) = (outcome.names(&panel.name), outcome.places(&panel.name));
+    for (name, colour) in names.iter().zip(colours(&names)) {
+        let mut points: Vec<(f64, f64, f64, f64)> = outcome
+            .series(&panel.name, name)
+            .filter_map(|point| {
+                let spread = spread(point)?;
+                // Places with names stand side by side.
+                let x = match point.x {
+                    X::Number(x) => x,
+                    X::Name(_) => places.iter().position(|place| **place == point.x)? as f64,
+                };
+                Some((x, spread.median, spread.low, spread.high))
+            })
+            .collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        chart = chart.series(Series::new(*name).spread(points).colour(colour));
+    }
+    chart
+}
+
+fn bars(panel: &Panel, outcome: &Outcome) -> BarChart {
+    let mut chart = BarChart::new(&*panel.title).axis(axis(&panel.y));
+    let (names, places) = (outcome.names(&panel.name), outcome.places(&panel.name));
+    let bar = |name: &str, place: &X| {
+        let mut points = outcome.series(&panel.name, name);
+        let spread = spread(points.find(|point| point.x == *place)?)?;
+        Some(Bar::new(spread.median).spread(spread.low, spread.high))
+    };
+    if let [place] = places[..] {
+        for name in names {
+            chart = chart.group(name, [bar(name, place)]);
+        }
+        return chart;
+    }
+    chart = chart.series(names.iter().copied());
+    for place in places {
+        let bars: Vec<Option<Bar>> = names.iter().map(|name| bar(name, place)).collect();
+        chart = chart.group(format!("{} {place}", panel.x.label).trim(), bars);
+    }
+    chart
+}
+
+/// All figures of a panel: medians, and the middle half of the samples where there are many.
+pub(super) fn table(panel: &Panel, outcome: &Outcome) -> Table {
+    let (names, places) = (outcome.names(&panel.name), outcome.places(&panel.name));
+    let figure = |name: &str, place: &X| {
+        let mut points = outcome.series(&panel.name, name);
+        let spread = points.find(|point| point.x == *place).and_then(spread);
+        spread.map_or("–".to_owned(), |spread| {
+            if spread.low < spread.high && places.len() <= COLUMNS {
+                let [median, low, high] = [spread.median, spread.low, spread.high].map(number);
+                format!("{median} ({low} – {high})")
+            } else {
+                number(spread.median)
+            }
+        })
+    };
+    if places.len() > COLUMNS {
+        let head = [panel.x.label.clone()].into_iter();
+        let mut table = Table::new(head.chain(names.iter().map(|&name| name.to_owned())));
+        for place in &places {
+            let figures = names.iter().map(|name| figure(name, place));
+            table.row([place.to_string()].into_iter().chain(figures));
+        }
+        return table;
+    }
+    let heads = places.iter().map(|place| match places.len() {
+        1 => panel.y.label.clone(),
+        _ => format!("{} {place}", panel.x.label).trim().to_owned(),
+    });
+    let mut table = Table::new([String::new()].into_iter().chain(heads));
+    for name in names {
+        let figures = places.iter().map(|place| figure(name, place));
+        table.row([name.to_owned()].into_iter().chain(figures));
+    }
+    table
+}

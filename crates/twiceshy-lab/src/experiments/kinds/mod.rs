@@ -1,0 +1,50 @@
+//! The ways to measure: each a function that fills a [`Bench`].
+//!
+//! To add one: a module with such a function, and a line in [`ALL`].
+
+mod micro;
+mod space;
+
+use anyhow::Result;
+
+use super::bench::Bench;
+
+/// A way to measure.
+pub(crate) struct Kind {
+    /// Its name in a declaration.
+    pub(crate) name: &'static str,
+    /// What it measures.
+    pub(crate) about: &'static str,
+    pub(crate) threads: Threads,
+    pub(crate) run: fn(&mut Bench<'_>) -> Result<()>,
+}
+
+/// Where it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Threads {
+    /// On one core, and nowhere else.
+    Pinned,
+    /// Wherever the system likes: it has more threads, or its database has.
+    Free,
+}
+
+/// Every kind.
+pub(crate) const ALL: &[Kind] = &[
+    Kind {
+        name: "micro",
+        about: "time of operations of bare filters, interleaved",
+        threads: Threads::Pinned,
+        run: micro::run,
+    },
+    Kind {
+        name: "space",
+        about: "bits per key and error of filled filters",
+        threads: Threads::Pinned,
+        run: space::run,
+    },
+];
+
+/// The kind of that name.
+pub(crate) fn by_name(name: &str) -> Option<&'static Kind> {
+    ALL.iter().find(|kind| kind.name == name)
+}

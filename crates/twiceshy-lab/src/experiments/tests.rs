@@ -1,0 +1,3 @@
+//! Every experiment at the smallest scale, end to end; and verdicts that can fail.
+
+use super::*;

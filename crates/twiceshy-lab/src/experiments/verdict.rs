@@ -1,0 +1,338 @@
+//! Judging: a pure function of a claim and the results.
+//!
+//! A claim is about one figure: a series somewhere along its axis, or its ratio to another. The
+//! ratio is the median over the rounds of each round's own ratio, in which the machine's drift
+//! cancels. The figure is held against a bound, which noise may miss by the claim's tolerance.
+
+use std::fmt;
+
+use twiceshy_report::text::number;
+
+use super::result::{Outcome, Point, X};
+use super::spec::{At, Claim, Trend};
+use crate::store::book::Spread;
+
+/// Does a claim hold?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verdict {
+    Holds,
+    Fails,
+    /// Its series were not measured.
+    Missing,
+    /// The scale is too small for it to mean something.
+    TooSmall,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Verdict::Holds => "holds",
+            Verdict::Fails => "doesn't hold",
+            Verdict::Missing => "not measured",
+            Verdict::TooSmall => "too small to judge",
+        })
+    }
+}
+
+/// A verdict, and what it rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Judgement {
+    pub(crate) verdict: Verdict,
+    /// The figure that decided, with its spread over the rounds.
+    pub(crate) figure: Option<Spread>,
+    /// Where along the axis that was, if there is more than one place.
+    pub(crate) place: Option<String>,
+    /// What it was held against.
+    pub(crate) wanted: String,
+    /// By how much it is kept or missed.
+    pub(crate) margin: String,
+}
+
+impl Judgement {
+    fn without(verdict: Verdict, wanted: String) -> Self {
+        Judgement {
+            verdict,
+            figure: None,
+            place: None,
+            wanted,
+            margin: String::new(),
+        }
+    }
+
+    /// The figure in words: `1.23 (1.20 – 1.31) at 0.9`.
+    pub(crate) fn measured(&self) -> String {
+        let Some(figure) = self.figure else {
+            return "–".to_owned();
+        };
+        let mut text = number(figure.median);
+        if figure.low < figure.high {
+            text = format!("{text} ({} – {})", number(figure.low), number(figure.high));
+        }
+        match &self.place {
+            Some(place) => format!("{text} at {place}"),
+            None => text,
+        }
+    }
+}
+
+/// Judges a claim by what was measured.
+pub(crate) fn judge(claim: &Claim, outcome: &Outcome) -> Judgement {
+    let wanted = wanted(claim);
+    let figures = figures(claim, outcome);
+    if figures.is_empty() {
+        return Judgement::without(Verdict::Missing, wanted);
+    }
+    let mut judgement = match claim.trend {
+        Some(trend) => judge_trend(claim, trend, &figures),
+        None => judge_bounds(claim, &figures),
+    };
+    judgement.wanted = wanted;
+    if outcome.head.scale < claim.from {
+        judgement.verdict = Verdict::TooSmall;
+    }
+    judgement
+}
+
+/// What is asked for, in words.
+fn wanted(claim: &Claim) -> String {
+    let mut parts = Vec::new();
+    parts.extend(
+        claim
+            .at_least
+            .map(|least| format!("at least {}", number(least))),
+    );
+    parts.extend(
+        claim
+            .at_most
+            .map(|most| format!("at most {}", number(most))),
+    );
+    if claim.zero {
+        parts.push("exactly 0".to_owned());
+    }
+    parts.extend(claim.trend.map(|trend| {
+        let trend = match trend {
+            Trend::Rises => "never falls",
+            Trend::Falls => "never rises",
+        };
+        trend.to_owned()
+    }));
+    let mut text = parts.join(" and ");
+    if claim.tolerance > 0.0 {
+        text = format!("{text} (± {}%)", number(claim.tolerance * 100.0));
+    }
+    text
+}
+
+/// A figure and its place.
+struct Figure<'o> {
+    place: Option<&'o X>,
+    spread: Spread,
+}
+
+/// The figures that a claim is about.
+fn figures<'o>(claim: &'o Claim, outcome: &'o Outcome) -> Vec<Figure<'o>> {
+    let points = sorted(outcome.series(&claim.panel, &claim.of).collect());
+    let Some(by) = &claim.by else {
+        return at(&claim.at, &points, |point| {
+            Spread::of(point.samples.clone())
+        });
+    };
+    let panel = claim.by_panel.as_ref().unwrap_or(&claim.panel);
+    let others = sorted(outcome.series(panel, by).collect());
+    match &claim.by_at {
+        // Each with the one at the same place.
+        None => at(&claim.at, &points, |point| {
+            let other = others.iter().find(|other| other.x == point.x)?;
+            ratio(&point.samples, &other.samples)
+        }),
+        Some(place) => {
+            let pick = |other: &Point| Spread::of(other.samples.clone());
+            let mut others = at(place, &others, pick);
+            let Some(other) = others.pop().map(|other| other.spread.median) else {
+                return Vec::new();
+            };
+            at(&claim.at, &points, |point| {
+                Spread::of(point.samples.iter().map(|&sample| divide(sample, other)))
+            })
+        }
+    }
+}
+
+fn sorted(mut points: Vec<&Point>) -> Vec<&Point> {
+    points.sort_by(|a, b| match (&a.x, &b.x) {
+        (X::Number(a), X::Number(b)) => a.total_cmp(b),
+        _ => std::cmp::Ordering::Equal,
+    });
+    points
+}
+
+/// Those at the wanted place.
+fn at<'o>(
+    place: &At,
+    points: &[&'o Point],
+    figure: impl Fn(&Point) -> Option<Spread>,
+) -> Vec<Figure<'o>> {
+    let all = points.iter().filter_map(|point| {
+        let spread = figure(point)?;
+        let place = Some(&point.x);
+        Some(Figure { place, spread })
+    });
+    let mut all: Vec<Figure<'_>> = all.collect();
+    match place {
+        At::Every => {
+            if let [only] = &mut all[..] {
+                only.place = None;
+            }
+            all
+        }
+        At::First => all.into_iter().take(1).collect(),
+        At::Last => all.pop().into_iter().collect(),
+        At::Middle => {
+            let medians = all.iter().map(|figure| figure.spread.median);
+            let spread = Spread::of(medians);
+            spread
+                .map(|spread| Figure {
+                    place: None,
+                    spread,
+                })
+                .into_iter()
+                .collect()
+        }
+        At::Here(x) => all
+            .into_iter()
+            .filter(|figure| figure.place.is_some_and(|place| is_near(place, x)))
+            .collect(),
+    }
+}
+
+fn is_near(a: &X, b: &X) -> bool {
+    match (a, b) {
+        (X::Number(a), X::Number(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()),
+        (a, b) => a == b,
+    }
+}
+
+/// The ratio of each round, or of the medians where the rounds don't go together.
+fn ratio(ours: &[f64], theirs: &[f64]) -> Option<Spread> {
+    if ours.len() == theirs.len() {
+        let pairs = ours.iter().zip(theirs);
+        return Spread::of(pairs.map(|(&ours, &theirs)| divide(ours, theirs)));
+    }
+    let (ours, theirs) = (
+        Spread::of(ours.iter().copied())?,
+        Spread::of(theirs.iter().copied())?,
+    );
+    Spread::of([divide(ours.median, theirs.median)])
+}
+
+/// Two that are both zero are equal.
+fn divide(a: f64, b: f64) -> f64 {
+    if a == 0.0 && b == 0.0 { 1.0 } else { a / b }
+}
+
+fn judge_bounds(claim: &Claim, figures: &[Figure<'_>]) -> Judgement {
+    // How far a figure is on the right side of what is asked for; negative on the wrong one.
+    let slack = |figure: f64| {
+        let least = claim.at_least.map_or(f64::INFINITY, |least| {
+            figure - least * (1.0 - claim.tolerance)
+        });
+        let most = claim.at_most.map_or(f64::INFINITY, |most| {
+            most * (1.0 + claim.tolerance) - figure
+        });
+        let zero = if claim.zero {
+            -figure.abs()
+        } else {
+            f64::INFINITY
+        };
+        least.min(most).min(zero)
+    };
+    let worst = figures.iter().min_by(|a, b| {
+        let (a, b) = (slack(a.spread.median), slack(b.spread.median));
+        a.total_cmp(&b)
+    });
+    let Some(worst) = worst else {
+        return Judgement::without(Verdict::Missing, String::new());
+    };
+    let figure = worst.spread.median;
+    let holds = slack(figure) >= 0.0;
+    Judgement {
+        verdict: if holds {
+            Verdict::Holds
+        } else {
+            Verdict::Fails
+        },
+        figure: Some(worst.spread),
+        place: worst.place.map(X::to_string),
+        wanted: String::new(),
+        margin: margin(claim, figure, holds),
+    }
+}
+
+/// How far from the bound, in words.
+fn margin(claim: &Claim, figure: f64, holds: bool) -> String {
+    let misses = |bound: f64| {
+        let share = figure / bound;
+        if bound == 0.0 || !share.is_finite() {
+            format!("off by {}", number(figure - bound))
+        } else if !(0.5..=2.0).contains(&share) {
+            format!("{} times the bound", number(share))
+        } else {
+            let (percent, side) = (
+                (share - 1.0) * 100.0,
+                if share < 1.0 { "below" } else { "above" },
+            );
+            format!("{}% {side} the bound", number(percent.abs()))
+        }
+    };
+    match (claim.at_least, claim.at_most) {
+        _ if claim.zero && holds => "exactly".to_owned(),
+        _ if claim.zero => format!("off by {}", number(figure)),
+        (Some(least), Some(most)) => {
+            // The nearer bound is the one that matters.
+            let bound = if (figure - least).abs() < (most - figure).abs() {
+                least
+            } else {
+                most
+            };
+            misses(bound)
+        }
+        (Some(bound), None) | (None, Some(bound)) => misses(bound),
+        (None, None) => String::new(),
+    }
+}
+
+fn judge_trend(claim: &Claim, trend: Trend, figures: &[Figure<'_>]) -> Judgement {
+    // The largest step in the wrong direction, as a share of what was reached before.
+    let mut worst: Option<(f64, &Figure<'_>)> = None;
+    let mut best: Option<f64> = None;
+    for figure in figures {
+        let value = figure.spread.median;
+        let so_far = best.unwrap_or(value);
+        let wrong = match trend {
+            Trend::Rises => 1.0 - divide(value, so_far),
+            Trend::Falls => divide(value, so_far) - 1.0,
+        };
+        if worst.as_ref().is_none_or(|(most, _)| wrong > *most) {
+            worst = Some((wrong, figure));
+        }
+        best = Some(match trend {
+            Trend::Rises => so_far.max(value),
+            Trend::Falls => so_far.min(value),
+        });
+    }
+    let Some((wrong, figure)) = worst else {
+        return Judgement::without(Verdict::Missing, String::new());
+    };
+    let holds = wrong <= claim.tolerance;
+    Judgement {
+        verdict: if holds {
+            Verdict::Holds
+        } else {
+            Verdict::Fails
+        },
+        figure: Some(figure.spread),
+        place: figure.place.map(X::to_string),
+        wanted: String::new(),
+        margin: format!("at worst {}% the wrong way", number(wrong.max(0.0) * 100.0)),
+    }
+}
