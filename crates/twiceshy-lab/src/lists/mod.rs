@@ -11,7 +11,7 @@
 mod deltas;
 mod peers;
 mod plot;
-mod space;
+pub(crate) mod space;
 mod speed;
 
 use std::fs;

@@ -11,32 +11,32 @@ use super::{keys, peers};
 
 /// The lists at one ratio. Sizes are bits per YES key, without headers of files.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Row {
+pub(crate) struct Row {
     /// log2 of NO keys for each YES key.
-    pub(super) log2_ratio: i32,
-    pub(super) yes: u64,
-    pub(super) no: u64,
+    pub(crate) log2_ratio: i32,
+    pub(crate) yes: u64,
+    pub(crate) no: u64,
     /// Ours, at the rate.
-    pub(super) ours: f64,
-    pub(super) remainder_bits: u32,
-    pub(super) load: f64,
+    pub(crate) ours: f64,
+    pub(crate) remainder_bits: u32,
+    pub(crate) load: f64,
     /// The exact rate of this list.
-    pub(super) fpr: f64,
+    pub(crate) fpr: f64,
     /// Ours, without a promise for other keys.
-    pub(super) ours_bare: f64,
+    pub(crate) ours_bare: f64,
     /// Our Bloom cascade, at the rate and without.
-    pub(super) cascade: f64,
-    pub(super) cascade_bare: f64,
-    pub(super) bloomier: f64,
-    pub(super) integrated_xor: f64,
+    pub(crate) cascade: f64,
+    pub(crate) cascade_bare: f64,
+    pub(crate) bloomier: f64,
+    pub(crate) integrated_xor: f64,
     /// The other crates promise nothing for other keys.
-    pub(super) rust_cascade: Option<f64>,
-    pub(super) clubcard: f64,
+    pub(crate) rust_cascade: Option<f64>,
+    pub(crate) clubcard: f64,
     /// Theorem 7, at the rate.
-    pub(super) lower_bound: f64,
+    pub(crate) lower_bound: f64,
 }
 
-pub(super) fn measure(total: u64, fpr: f64) -> Result<Vec<Row>> {
+pub(crate) fn measure(total: u64, fpr: f64) -> Result<Vec<Row>> {
     (-8..=8).map(|log2| row(total, log2, fpr)).collect()
 }
 
@@ -82,9 +82,9 @@ fn row(total: u64, log2_ratio: i32, fpr: f64) -> Result<Row> {
 }
 
 /// The rows on the screen.
-pub(super) struct Table<'r> {
-    pub(super) rows: &'r [Row],
-    pub(super) fpr: f64,
+pub(crate) struct Table<'r> {
+    pub(crate) rows: &'r [Row],
+    pub(crate) fpr: f64,
 }
 
 impl Display for Table<'_> {

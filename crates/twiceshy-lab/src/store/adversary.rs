@@ -16,11 +16,11 @@ use super::misses::DELAY;
 use super::subject::Subject;
 
 /// The experiment's name in the figures.
-pub(super) const ADVERSARY: &str = "adversary";
-pub(super) const READS: &str = "adversary, engine reads per lookup";
+pub(crate) const ADVERSARY: &str = "adversary";
+pub(crate) const READS: &str = "adversary, engine reads per lookup";
 
 /// The attacker's share of the lookups, in percent.
-pub(super) const SHARES: [u64; 4] = [0, 1, 3, 10];
+pub(crate) const SHARES: [u64; 4] = [0, 1, 3, 10];
 
 /// The database that the lookups meet.
 struct Disk {

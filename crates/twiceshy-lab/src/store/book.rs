@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What a sample counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(crate) enum Unit {
     /// Operations a second.
     PerSecond,
     /// Nanoseconds an operation.
@@ -18,7 +18,7 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Unit::PerSecond => "per second",
             Unit::Nanoseconds => "ns",
@@ -39,7 +39,7 @@ impl Unit {
 /// What is asked of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Bar {
+pub(crate) enum Bar {
     /// So many times as good as the peer.
     Times(f64),
     AtLeast(f64),
@@ -75,13 +75,13 @@ impl Spread {
 
 /// The name of a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Name {
-    pub(super) experiment: &'static str,
-    pub(super) engine: &'static str,
+pub(crate) struct Name {
+    pub(crate) experiment: &'static str,
+    pub(crate) engine: &'static str,
     /// What was varied.
-    pub(super) setting: String,
+    pub(crate) setting: String,
     /// Who was measured.
-    pub(super) subject: &'static str,
+    pub(crate) subject: &'static str,
 }
 
 struct Entry {
@@ -94,44 +94,44 @@ struct Entry {
 
 /// All samples so far, in the order in which their names came.
 #[derive(Default)]
-pub(super) struct Book {
+pub(crate) struct Book {
     entries: Vec<Entry>,
     /// Figures along a line, to be drawn.
-    pub(super) lines: Vec<Line>,
+    pub(crate) lines: Vec<Line>,
 }
 
 /// Throughput along an axis.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Line {
-    pub(super) chart: String,
-    pub(super) engine: &'static str,
-    pub(super) subject: &'static str,
-    pub(super) points: Vec<(f64, f64)>,
+pub(crate) struct Line {
+    pub(crate) chart: String,
+    pub(crate) engine: &'static str,
+    pub(crate) subject: &'static str,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 /// A figure, as it stands in the table and in the JSON file.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Row {
-    pub(super) experiment: &'static str,
-    pub(super) engine: &'static str,
-    pub(super) setting: String,
-    pub(super) subject: &'static str,
-    pub(super) unit: &'static str,
+pub(crate) struct Row {
+    pub(crate) experiment: &'static str,
+    pub(crate) engine: &'static str,
+    pub(crate) setting: String,
+    pub(crate) subject: &'static str,
+    pub(crate) unit: &'static str,
     #[serde(flatten)]
-    pub(super) spread: Spread,
-    pub(super) samples: usize,
+    pub(crate) spread: Spread,
+    pub(crate) samples: usize,
     /// Who it is compared with.
-    pub(super) peer: Option<&'static str>,
+    pub(crate) peer: Option<&'static str>,
     /// How many times as good as the peer: the median of the samples' own ratios, in which
     /// the machine's drift cancels.
-    pub(super) times: Option<Spread>,
-    pub(super) bar: Option<Bar>,
-    pub(super) holds: Option<bool>,
+    pub(crate) times: Option<Spread>,
+    pub(crate) bar: Option<Bar>,
+    pub(crate) holds: Option<bool>,
 }
 
 impl Book {
     /// Notes a sample.
-    pub(super) fn add(&mut self, name: &Name, unit: Unit, sample: f64) {
+    pub(crate) fn add(&mut self, name: &Name, unit: Unit, sample: f64) {
         match self.find(name, unit) {
             Some(entry) => entry.samples.push(sample),
             None => self.entries.push(Entry {
@@ -145,14 +145,14 @@ impl Book {
     }
 
     /// A figure is compared with the one of the same name but another subject.
-    pub(super) fn compare(&mut self, name: &Name, unit: Unit, peer: &'static str) {
+    pub(crate) fn compare(&mut self, name: &Name, unit: Unit, peer: &'static str) {
         if let Some(entry) = self.find(name, unit) {
             entry.peer = Some(peer);
         }
     }
 
     /// What must hold of a figure.
-    pub(super) fn demand(&mut self, name: &Name, unit: Unit, bar: Option<Bar>) {
+    pub(crate) fn demand(&mut self, name: &Name, unit: Unit, bar: Option<Bar>) {
         if let Some(entry) = self.find(name, unit) {
             entry.bar = bar;
         }
@@ -163,15 +163,21 @@ impl Book {
         entries.find(|entry| entry.name == *name && entry.unit == unit)
     }
 
+    /// All samples, by name.
+    pub(crate) fn samples(&self) -> impl Iterator<Item = (&Name, &[f64])> {
+        let entries = self.entries.iter();
+        entries.map(|entry| (&entry.name, &*entry.samples))
+    }
+
     /// The median of the samples of a name.
-    pub(super) fn median(&mut self, name: &Name, unit: Unit) -> Option<f64> {
+    pub(crate) fn median(&mut self, name: &Name, unit: Unit) -> Option<f64> {
         let samples = &self.find(name, unit)?.samples;
         Some(Spread::of(samples.iter().copied())?.median)
     }
 
     /// A row for each name: engine by engine, what belongs together side by side, and everything
     /// else in the order in which it came.
-    pub(super) fn rows(&self) -> Vec<Row> {
+    pub(crate) fn rows(&self) -> Vec<Row> {
         let mut entries: Vec<&Entry> = self.entries.iter().collect();
         let first = |is_alike: &dyn Fn(&Name) -> bool| {
             self.entries.iter().position(|entry| is_alike(&entry.name))

@@ -8,37 +8,37 @@ use std::ops::Range;
 use crate::compare::workload::mix;
 
 /// A key of a record.
-pub(super) type Key = [u8; 16];
+pub(crate) type Key = [u8; 16];
 
 /// The number of the first key that is no record's.
 const FIRST_STRANGER: u64 = 1 << 40;
 
 /// How many records, and how long.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Data {
-    pub(super) keys: u64,
-    pub(super) value_bytes: usize,
+pub(crate) struct Data {
+    pub(crate) keys: u64,
+    pub(crate) value_bytes: usize,
 }
 
 impl Data {
     /// The key of record `i`.
-    pub(super) fn member(self, i: u64) -> Key {
+    pub(crate) fn member(self, i: u64) -> Key {
         debug_assert!(i < FIRST_STRANGER);
         key(i)
     }
 
     /// The `i`-th key without a record.
-    pub(super) fn stranger(self, i: u64) -> Key {
+    pub(crate) fn stranger(self, i: u64) -> Key {
         key(FIRST_STRANGER + i)
     }
 
     /// Many of them.
-    pub(super) fn strangers(self, numbers: Range<u64>) -> Vec<Key> {
+    pub(crate) fn strangers(self, numbers: Range<u64>) -> Vec<Key> {
         numbers.map(|i| self.stranger(i)).collect()
     }
 
     /// The value of record `i`: bytes that no engine can compress.
-    pub(super) fn value(self, i: u64) -> Vec<u8> {
+    pub(crate) fn value(self, i: u64) -> Vec<u8> {
         let words = (0..self.value_bytes.div_ceil(8) as u64).map(|j| mix(mix(i) ^ j));
         let mut value: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
         value.truncate(self.value_bytes);
@@ -46,19 +46,19 @@ impl Data {
     }
 
     /// Bytes of all records, as they stand in the merged layout: hash, key, value.
-    pub(super) fn bytes(self) -> u64 {
+    pub(crate) fn bytes(self) -> u64 {
         self.keys * (8 + size_of::<Key>() + self.value_bytes) as u64
     }
 
     /// Parts to divide the filter into: 64, unless that would make them small. Small ones differ in
     /// their load, and some would have to grow.
-    pub(super) fn shards(self) -> usize {
+    pub(crate) fn shards(self) -> usize {
         (self.keys / 16_384).clamp(1, 64).next_power_of_two() as usize
     }
 
     /// The capacity to ask for so that `keys` records fill 90% of the slots. A store leaves room for
     /// the differences between its shards: four times the square root of the capacity of each.
-    pub(super) fn capacity(self) -> u64 {
+    pub(crate) fn capacity(self) -> u64 {
         let shards = self.shards() as f64;
         let root = (4.0 + self.keys as f64 / shards).sqrt() - 2.0;
         (root * root * shards) as u64

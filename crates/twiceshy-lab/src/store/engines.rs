@@ -17,7 +17,7 @@ use twiceshy_store::{
 use super::subject::Subject;
 
 /// Opens one kind of database.
-pub(super) trait Kind {
+pub(crate) trait Kind {
     type Engine: Engine + 'static;
 
     /// Its name in the figures.
@@ -39,12 +39,12 @@ pub(super) trait Kind {
     fn open(path: &Path, cache: u64) -> Result<Self::Engine, EngineError>;
 }
 
-pub(super) struct OnRedb;
-pub(super) struct OnLmdb;
+pub(crate) struct OnRedb;
+pub(crate) struct OnLmdb;
 /// Without filters of its own.
-pub(super) struct OnFjall;
+pub(crate) struct OnFjall;
 /// With filters of its own.
-pub(super) struct OnFilteredFjall;
+pub(crate) struct OnFilteredFjall;
 
 impl Kind for OnRedb {
     type Engine = Redb;
@@ -90,7 +90,7 @@ impl Kind for OnFilteredFjall {
 
 /// What stands in front of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Front {
+pub(crate) enum Front {
     None,
     Plain,
     Adaptive,
@@ -99,9 +99,9 @@ pub(super) enum Front {
 }
 
 impl Front {
-    pub(super) const ALL: [Front; 4] = [Front::None, Front::Plain, Front::Adaptive, Front::Split];
+    pub(crate) const ALL: [Front; 4] = [Front::None, Front::Plain, Front::Adaptive, Front::Split];
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Front::None => "no filter",
             Front::Plain => "plain",
@@ -121,24 +121,24 @@ impl Front {
 
 /// How a store is opened.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Setup {
-    pub(super) capacity: u64,
-    pub(super) shards: usize,
+pub(crate) struct Setup {
+    pub(crate) capacity: u64,
+    pub(crate) shards: usize,
     /// Bytes of the engine's cache.
-    pub(super) cache: u64,
+    pub(crate) cache: u64,
 }
 
 /// A store, and how long it took to get there.
-pub(super) struct Opened {
-    pub(super) subject: Box<dyn Subject>,
+pub(crate) struct Opened {
+    pub(crate) subject: Box<dyn Subject>,
     /// The database itself.
-    pub(super) engine_time: Duration,
+    pub(crate) engine_time: Duration,
     /// What the store added to that.
-    pub(super) store_time: Duration,
+    pub(crate) store_time: Duration,
 }
 
 /// Opens the store in a directory, or makes one there.
-pub(super) fn open<K: Kind>(folder: &Path, front: Front, setup: &Setup) -> Result<Opened> {
+pub(crate) fn open<K: Kind>(folder: &Path, front: Front, setup: &Setup) -> Result<Opened> {
     fs::create_dir_all(folder)?;
     let start = Instant::now();
     let engine = Counting::new(K::open(folder, setup.cache)?);
@@ -153,10 +153,10 @@ pub(super) fn open<K: Kind>(folder: &Path, front: Front, setup: &Setup) -> Resul
 }
 
 /// A switch for the time that reads take.
-pub(super) type SetDelay = Box<dyn Fn(Duration)>;
+pub(crate) type SetDelay = Box<dyn Fn(Duration)>;
 
 /// The same store on a database whose reads can be made slow.
-pub(super) fn open_delayed<K: Kind>(
+pub(crate) fn open_delayed<K: Kind>(
     folder: &Path,
     front: Front,
     setup: &Setup,
@@ -190,7 +190,7 @@ fn open_on<E: Engine + 'static>(
 }
 
 /// The directory of a store.
-pub(super) fn folder<K: Kind>(root: &Path, front: Front) -> PathBuf {
+pub(crate) fn folder<K: Kind>(root: &Path, front: Front) -> PathBuf {
     let plain = |name: &str| name.replace([' ', ','], "-");
     root.join(plain(K::NAME)).join(plain(front.name()))
 }

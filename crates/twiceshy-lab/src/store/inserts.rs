@@ -15,8 +15,8 @@ use super::engines::{Front, Kind, folder, open};
 use super::subject::{Subject, Write};
 
 /// The experiments' names in the figures.
-pub(super) const INSERTS: &str = "inserts";
-pub(super) const OPERATIONS: &str = "engine operations per insert";
+pub(crate) const INSERTS: &str = "inserts";
+pub(crate) const OPERATIONS: &str = "engine operations per insert";
 
 /// Steps in which the stores are filled.
 const STEPS: u64 = 100;

@@ -13,8 +13,8 @@ use super::data::Key;
 use super::engines::{Front, Kind, folder, open, open_delayed};
 
 /// The experiments' names in the figures.
-pub(super) const MISSES: &str = "lookups that miss";
-pub(super) const THREADS: &str = "two threads";
+pub(crate) const MISSES: &str = "lookups that miss";
+pub(crate) const THREADS: &str = "two threads";
 
 /// Who is measured besides the stores.
 const ENGINE: &str = "the engine's own get";

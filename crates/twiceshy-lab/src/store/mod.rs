@@ -7,20 +7,24 @@
 //! | [`engines`] | the databases, and how a store is opened on one |
 //! | [`subject`] | what is done to a store |
 //! | [`inserts`], [`misses`], [`adversary`], [`opening`], [`pauses`] | the experiments |
+//! | [`record`] | some of them, for the experiments of the papers |
+//! | [`cells`] | keys in the places of an adaptive cuckoo filter's fingerprints |
 //! | [`book`] | samples, and the rows made of them |
 //! | [`table`], [`html`], [`chart`] | the rows on the screen, and drawn |
 
-mod adversary;
+pub(crate) mod adversary;
 pub(crate) mod book;
+pub(crate) mod cells;
 mod chart;
-mod data;
-mod engines;
+pub(crate) mod data;
+pub(crate) mod engines;
 mod html;
-mod inserts;
-mod misses;
+pub(crate) mod inserts;
+pub(crate) mod misses;
 mod opening;
 mod pauses;
-mod subject;
+pub(crate) mod record;
+pub(crate) mod subject;
 mod table;
 
 use std::fs::{self, File};

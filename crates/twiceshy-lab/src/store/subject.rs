@@ -11,7 +11,7 @@ use super::data::{Data, Key};
 
 /// Whether a batch asks for its keys first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Write {
+pub(crate) enum Write {
     /// `put`: they may be there.
     Put,
     /// `insert_new`: the caller knows that they are not.
@@ -19,7 +19,7 @@ pub(super) enum Write {
 }
 
 /// A store that is measured.
-pub(super) trait Subject: Sync {
+pub(crate) trait Subject: Sync {
     /// Writes records, `batch` in each commit.
     fn insert(&self, data: Data, numbers: Range<u64>, batch: usize, write: Write) -> Result<()>;
 

@@ -21,6 +21,16 @@ struct Parameters {
     load: f64,
 }
 
+/// The name of a filter of `compare` in the experiments: `twiceshy-adaptive/xxh3` is `adaptive`.
+pub(super) fn short_name(name: &'static str) -> &'static str {
+    let name = name.strip_prefix("twiceshy-").unwrap_or(name);
+    match name.strip_suffix("/xxh3").unwrap_or(name) {
+        "plain" => "quotient",
+        "telescoping-plain" => "telescoping, uncoded",
+        name => name,
+    }
+}
+
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
     let parameters: Parameters = bench.parameters()?;
     let entries = bench.contenders()?;
@@ -51,7 +61,7 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
                 for sample in record.samples(operation) {
                     let millions = 1e3 / sample.ns_per_op;
                     let x = f64::from(log2_slots);
-                    bench.note(operation.name(), record.entry.name, x, millions);
+                    bench.note(operation.name(), short_name(record.entry.name), x, millions);
                 }
             }
         }

@@ -2,8 +2,13 @@
 //!
 //! To add one: a module with such a function, and a line in [`ALL`].
 
+mod accesses;
+mod building;
+mod filling;
+mod lists;
 mod micro;
 mod space;
+mod store;
 
 use anyhow::Result;
 
@@ -41,6 +46,36 @@ pub(crate) const ALL: &[Kind] = &[
         about: "bits per key and error of filled filters",
         threads: Threads::Pinned,
         run: space::run,
+    },
+    Kind {
+        name: "accesses",
+        about: "what a filter asks of the map of its keys while it is filled",
+        threads: Threads::Pinned,
+        run: accesses::run,
+    },
+    Kind {
+        name: "building",
+        about: "time to get a filled filter: one by one, merged, or at once",
+        threads: Threads::Pinned,
+        run: building::run,
+    },
+    Kind {
+        name: "lists",
+        about: "space of YES/NO lists at every ratio of their lengths",
+        threads: Threads::Pinned,
+        run: lists::run,
+    },
+    Kind {
+        name: "filling",
+        about: "inserts of stores on real databases while their filters fill",
+        threads: Threads::Free,
+        run: filling::run,
+    },
+    Kind {
+        name: "store",
+        about: "inserts, misses and attacks of stores on real databases",
+        threads: Threads::Free,
+        run: store::run,
     },
 ];
 

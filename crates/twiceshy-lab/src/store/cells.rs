@@ -1,0 +1,131 @@
+//! Records in the places of an adaptive cuckoo filter's fingerprints, in a real database.
+//!
+//! The filter must know the key of every fingerprint that it moves, and a fingerprint that moves
+//! takes its record along: each kick of an insertion is a read, a removal and an insertion in the
+//! database. This is what figure 5 of the paper shows; nobody should build a store this way.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use anyhow::{Result, anyhow};
+use twiceshy::cuckoo::{AdaptiveCuckooFilter, Scheme};
+use twiceshy::hash::Seed;
+use twiceshy::lock_step::LockStep;
+use twiceshy_store::engine::{Changes, Snapshot, Table};
+use twiceshy_store::{Durability, Engine, EngineError};
+
+use super::data::{Data, Key};
+
+/// An adaptive cuckoo filter, and its records by cell.
+pub(crate) struct CuckooStore<E> {
+    filter: AdaptiveCuckooFilter,
+    cells: Cells<E>,
+}
+
+struct Cells<E> {
+    engine: E,
+    /// What the next commit changes.
+    pending: HashMap<u64, Option<Vec<u8>>>,
+    /// The value of the record that is being put.
+    value: Vec<u8>,
+}
+
+impl<E: Engine> CuckooStore<E> {
+    /// An empty one that `keys` records fill to 90%.
+    pub(crate) fn new(engine: E, keys: u64) -> Result<Self> {
+        let filter = AdaptiveCuckooFilter::builder(Scheme::Swapping)
+            .bins((keys as f64 / 0.9 / 4.0).ceil() as u64)
+            .fingerprint_bits(12)
+            .seed(Seed::from_u64(1))
+            .build()?;
+        Ok(CuckooStore {
+            filter,
+            cells: Cells {
+                engine,
+                pending: HashMap::new(),
+                value: Vec::new(),
+            },
+        })
+    }
+
+    /// Writes records that may be there, `batch` in each commit, and makes them safe at the end.
+    pub(crate) fn insert(&mut self, data: Data, numbers: Range<u64>, batch: usize) -> Result<()> {
+        let fail = |error| anyhow!("the cuckoo filter's store: {error}");
+        for first in numbers.clone().step_by(batch) {
+            for i in first..numbers.end.min(first + batch as u64) {
+                let key = data.member(i);
+                let hashed = self.filter.hash(&key[..]);
+                let is_there = self.filter.is_member_hashed(&hashed, &self.cells);
+                if !is_there.map_err(fail)? {
+                    self.cells.value = data.value(i);
+                    let inserted = self.filter.insert_hashed(&hashed, &mut self.cells);
+                    inserted.map_err(fail)?;
+                }
+            }
+            self.cells.commit()?;
+        }
+        Ok(self.cells.engine.sync()?)
+    }
+}
+
+/// Cells in order are keys in order.
+fn key_of(cell: u64) -> [u8; 8] {
+    cell.swap_bytes().to_le_bytes()
+}
+
+impl<E: Engine> Cells<E> {
+    fn record(&self, cell: u64) -> Result<Option<Vec<u8>>, EngineError> {
+        match self.pending.get(&cell) {
+            Some(record) => Ok(record.clone()),
+            None => {
+                let snapshot = self.engine.snapshot()?;
+                snapshot.get(Table::Even, &key_of(cell), <[u8]>::to_vec)
+            }
+        }
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        let mut changes = Changes::new();
+        for (cell, record) in self.pending.drain() {
+            match record {
+                Some(record) => changes.put(Table::Even, key_of(cell), record),
+                None => changes.delete(Table::Even, key_of(cell)),
+            }
+        }
+        self.engine.write(&changes, Durability::Buffered)
+    }
+}
+
+impl<E: Engine> LockStep for Cells<E> {
+    type Error = EngineError;
+
+    fn read<R>(&self, cell: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>, EngineError> {
+        let record = self.record(cell)?;
+        Ok(record.map(|record| read(&record[..size_of::<Key>()])))
+    }
+
+    fn put(&mut self, cell: u64, key: &[u8]) -> Result<(), EngineError> {
+        let record = [key, &self.value].concat();
+        self.pending.insert(cell, Some(record));
+        Ok(())
+    }
+
+    fn take(&mut self, cell: u64) -> Result<(), EngineError> {
+        self.pending.insert(cell, None);
+        Ok(())
+    }
+
+    fn relocate(&mut self, from: u64, to: u64) -> Result<(), EngineError> {
+        let record = self.record(from)?;
+        self.pending.insert(from, None);
+        self.pending.insert(to, record);
+        Ok(())
+    }
+
+    fn swap(&mut self, one: u64, two: u64) -> Result<(), EngineError> {
+        let (first, second) = (self.record(one)?, self.record(two)?);
+        self.pending.insert(one, second);
+        self.pending.insert(two, first);
+        Ok(())
+    }
+}
