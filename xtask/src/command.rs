@@ -18,12 +18,17 @@ pub(crate) fn run(command: &mut Command) -> Result {
 
 /// Runs the command and returns what it wrote to standard output.
 pub(crate) fn stdout(command: &mut Command) -> Result<String> {
+    Ok(String::from_utf8(stdout_bytes(command)?)?)
+}
+
+/// The same, if that is no text.
+pub(crate) fn stdout_bytes(command: &mut Command) -> Result<Vec<u8>> {
     let output = command
         .stderr(Stdio::inherit())
         .output()
         .map_err(|error| unstarted(command, &error))?;
     expect_success(command, output.status)?;
-    Ok(String::from_utf8(output.stdout)?)
+    Ok(output.stdout)
 }
 
 /// Runs the command and returns what it wrote to standard error, where valgrind

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::portability::apt;
 use crate::{Result, command};
 
 /// Where a set comes from.
@@ -13,9 +14,10 @@ pub(super) enum Package {
     Npm(&'static str),
     /// The sources of this Debian or of a relative.
     Debian(&'static str),
-    /// The Python package index; for sets to come.
-    #[allow(dead_code)]
+    /// The Python package index.
     Pip(&'static str),
+    /// Debian's list of all files of its packages for amd64, the same on every machine.
+    Contents,
 }
 
 impl fmt::Display for Package {
@@ -24,6 +26,7 @@ impl fmt::Display for Package {
             Package::Npm(name) => write!(f, "npm package {name}"),
             Package::Debian(name) => write!(f, "Debian package {name}"),
             Package::Pip(name) => write!(f, "Python package {name}"),
+            Package::Contents => write!(f, "Debian's Contents"),
         }
     }
 }
@@ -35,6 +38,7 @@ impl Package {
             Package::Npm(name) => ("npm", &["pack", "--silent"][..], name),
             Package::Debian(name) => ("apt-get", &["--quiet", "download"][..], name),
             Package::Pip(name) => ("pip", &["download", "--quiet", "--no-deps"][..], name),
+            Package::Contents => return contents(folder),
         };
         if !command::succeeds(Command::new(tool).arg("--version")) {
             return Err(format!("`{tool}` was not found, and {self} is fetched with it").into());
@@ -62,6 +66,31 @@ impl Package {
         }
         Ok(())
     }
+}
+
+/// Asks the machine's own Debian sources for their contents, and for nothing else.
+///
+/// apt has its state in a folder of its own, checks the signatures, and leaves files that
+/// `apt-helper` can read.
+fn contents(folder: &Path) -> Result {
+    const TARGET: &str = "#clear Acquire::IndexTargets;\n\
+         Acquire::IndexTargets::deb::Contents-deb {\n\
+         MetaKey \"$(COMPONENT)/Contents-amd64\";\n\
+         ShortDescription \"Contents\";\n\
+         Description \"$(RELEASE)/$(COMPONENT) Contents\";\n\
+         KeepCompressed \"true\";\n\
+         };\n";
+    if !command::succeeds(Command::new("apt-get").arg("--version")) {
+        return Err("`apt-get` was not found, and Debian's Contents are fetched with it".into());
+    }
+    let folder = fs::canonicalize(folder)?;
+    fs::create_dir_all(folder.join("lists/partial"))?;
+    fs::write(folder.join("status"), "")?;
+    let settings = apt::configuration(&folder, &["amd64"]) + TARGET;
+    fs::write(folder.join("apt.conf"), settings)?;
+    let mut update = Command::new("apt-get");
+    update.arg("-c").arg(folder.join("apt.conf"));
+    command::run(update.args(["--quiet", "update"]))
 }
 
 /// The files of a folder, not those of its folders.

@@ -101,6 +101,40 @@ pub(super) fn genome(root: &Path, file: &str, name: &'static str) -> Result<Vec<
     Ok(vec![(name, fasta)])
 }
 
+/// All names, in order.
+pub(super) fn package_names(root: &Path) -> Result<Vec<Made>> {
+    let json = fs::read_to_string(find(root, "names.json")?)?;
+    let mut names: Vec<String> = serde_json::from_str(&json)?;
+    names.retain(|name| !name.is_empty() && !name.contains('\n'));
+    names.sort_unstable();
+    names.dedup();
+    let content = names.iter().map(|name| format!("{name}\n"));
+    Ok(vec![("package-names.txt", content.collect())])
+}
+
+/// The paths in Debian's contents, in order.
+pub(super) fn paths(root: &Path) -> Result<Vec<Made>> {
+    let mut paths = BTreeSet::new();
+    for list in files_below(&root.join("lists"))? {
+        let name = list.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| name.contains("_Contents-")) {
+            let mut cat = Command::new("/usr/lib/apt/apt-helper");
+            let contents = output(cat.arg("cat-file").arg(list))?;
+            paths.extend(contents.lines().filter_map(path).map(String::from));
+        }
+    }
+    if paths.is_empty() {
+        return Err("Debian's Contents have another form than expected".into());
+    }
+    Ok(vec![("paths.txt", lines(&paths))])
+}
+
+/// The path of a line: what stands before the last column, which names packages.
+fn path(line: &str) -> Option<&str> {
+    let (path, _) = line.trim_end().rsplit_once([' ', '\t'])?;
+    Some(path.trim_end()).filter(|path| !path.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +154,13 @@ mod tests {
             assert_eq!(whole_domain(Some(other)), None, "{other}");
         }
         assert_eq!(whole_domain(None), None);
+    }
+
+    #[test]
+    fn paths_may_have_spaces() {
+        assert_eq!(path("etc/a b   net/x,net/y"), Some("etc/a b"));
+        assert_eq!(path("etc/a\tnet/x\n"), Some("etc/a"));
+        assert_eq!((path("etc/a"), path("")), (None, None));
     }
 
     #[test]

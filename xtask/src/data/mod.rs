@@ -6,6 +6,7 @@
 
 mod fetch;
 mod make;
+mod words;
 
 use std::fs;
 use std::path::Path;
@@ -63,6 +64,24 @@ const SETS: &[Set] = &[
         package: Package::Debian("bowtie-examples"),
         make: |root| make::genome(root, "NC_008253.fna.gz", "e-coli-536.fasta"),
     },
+    Set {
+        name: "package-names",
+        about: "the names of all packages of npm",
+        package: Package::Npm("all-the-package-names"),
+        make: make::package_names,
+    },
+    Set {
+        name: "words",
+        about: "words of many languages, and how often they are used",
+        package: Package::Pip("wordfreq"),
+        make: words::wordfreq,
+    },
+    Set {
+        name: "paths",
+        about: "the paths of all files of Debian's packages",
+        package: Package::Contents,
+        make: make::paths,
+    },
 ];
 
 pub(crate) fn run(args: &Args) -> Result {
@@ -103,6 +122,11 @@ pub(crate) fn run(args: &Args) -> Result {
 
 /// What a program writes, with its command line printed before.
 fn output(program: &mut std::process::Command) -> Result<String> {
+    Ok(String::from_utf8(bytes(program)?)?)
+}
+
+/// The same, if it is no text.
+fn bytes(program: &mut std::process::Command) -> Result<Vec<u8>> {
     command::announce(program);
-    command::stdout(program)
+    command::stdout_bytes(program)
 }

@@ -107,7 +107,7 @@ impl Apt {
 /// Read after the machine's settings. It also takes out what those would run after an
 /// update, which is meant for the machine's own lists. The user that root downloads as is
 /// root itself: another one may not enter the folder.
-fn configuration(folder: &Path, architectures: &[&str]) -> String {
+pub(crate) fn configuration(folder: &Path, architectures: &[&str]) -> String {
     let folder = folder.display();
     let architectures: String = architectures
         .iter()

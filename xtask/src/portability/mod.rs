@@ -5,7 +5,7 @@
 //! and on a big-endian one. The compiler is the oldest supported one, so the run also
 //! shows that it builds the library and its tests.
 
-mod apt;
+pub(crate) mod apt;
 mod sysroot;
 mod targets;
 

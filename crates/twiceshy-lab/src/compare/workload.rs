@@ -135,8 +135,13 @@ impl Workload {
 
     /// The key of number `i`. Two streams of different seeds are unrelated.
     fn key(&self, i: u64) -> u64 {
-        mix(mix(self.seed).wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        key(self.seed, i)
     }
+}
+
+/// The key of number `i`: a bijection for every seed.
+pub(crate) fn key(seed: u64, i: u64) -> u64 {
+    mix(mix(seed).wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
