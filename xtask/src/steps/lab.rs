@@ -1,7 +1,8 @@
-//! The comparison with other crates and the measurement of the store still run, and their JSON
-//! keeps its shape.
+//! The comparison with other crates, the measurement of the store and every experiment of the
+//! papers still run, and their JSON keeps its shape.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -92,7 +93,7 @@ const BLOOM: [&str; 8] = [
 ];
 
 /// The rows that must be there: each filter with the operations that it can do.
-const EXPECTED: [(&str, &[&str]); 16] = [
+const EXPECTED: [(&str, &[&str]); 17] = [
     ("twiceshy-plain/xxh3", &PLAIN),
     ("twiceshy-plain/sip", &PLAIN),
     ("twiceshy-adaptive/xxh3", &ADAPTIVE),
@@ -104,6 +105,7 @@ const EXPECTED: [(&str, &[&str]); 16] = [
     ("twiceshy-telescoping/xxh3", &CODED),
     ("twiceshy-telescoping-plain/xxh3", &CODED),
     ("twiceshy-extension/xxh3", &CODED),
+    ("twiceshy-swapping/xxh3", &CODED),
     ("qfilter", &QUOTIENT),
     ("fastbloom", &["insert", "query_hit", "query_miss", "merge"]),
     (
@@ -139,6 +141,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
         "store-tiny.json",
     )?;
     complaints.extend(store_complaints(&store));
+    complaints.extend(experiments(workspace)?);
     if !complaints.is_empty() {
         return Err(complaints.join("\n").into());
     }
@@ -155,6 +158,70 @@ fn report(workspace: &Workspace, args: &str, file: &str) -> Result<Value> {
     command::run(cargo.arg("--json").arg(&json))?;
     let text = fs::read_to_string(workspace.root().join(json))?;
     Ok(serde_json::from_str(&text)?)
+}
+
+/// Runs every experiment at the smallest scale; what is wrong with what it leaves?
+fn experiments(workspace: &Workspace) -> Result<Vec<String>> {
+    let folder = workspace.target("lab-tiny");
+    let there = workspace.root().join(&folder);
+    let _ = fs::remove_dir_all(&there);
+    let mut cargo = workspace.cargo(&format!("run --release -p {LAB} -- run all --scale tiny"));
+    command::run(cargo.arg("--out").arg(&folder))?;
+    let page = fs::read_to_string(there.join("index.html"))?;
+    let mut complaints = Vec::new();
+    let declared = workspace
+        .root()
+        .join("crates")
+        .join(LAB)
+        .join("experiments");
+    for entry in fs::read_dir(declared)? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        if !page.contains(&format!("<h2 id=\"{name}\"")) {
+            complaints.push(format!("the report has no section for {name}"));
+        }
+        let results = there.join(Path::new(&*name).with_extension("jsonl"));
+        match fs::read_to_string(&results) {
+            Ok(text) => complaints.extend(
+                (result_complaints(&text).into_iter()).map(|what| format!("{name}: {what}")),
+            ),
+            Err(error) => complaints.push(format!("no results of {name}: {error}")),
+        }
+    }
+    Ok(complaints)
+}
+
+/// A file of results begins with how it came about; all that follows are samples.
+fn result_complaints(text: &str) -> Vec<String> {
+    let lines: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
+    let lines = match lines {
+        Ok(lines) => lines,
+        Err(error) => return vec![format!("no JSON: {error}")],
+    };
+    let [head, points @ ..] = &lines[..] else {
+        return vec!["the file is empty".to_owned()];
+    };
+    let mut complaints = Vec::new();
+    for field in ["experiment", "scale", "machine", "seeds", "parameters"] {
+        if head.get(field).is_none_or(Value::is_null) {
+            complaints.push(format!("no `{field}` in its first line"));
+        }
+    }
+    if head["machine"].get("commit").is_none() {
+        complaints.push("no `commit` in its machine".to_owned());
+    }
+    if points.is_empty() {
+        complaints.push("nothing was measured".to_owned());
+    }
+    for point in points {
+        let samples = point["samples"].as_array();
+        let are_numbers = samples
+            .is_some_and(|samples| !samples.is_empty() && samples.iter().all(Value::is_number));
+        if !are_numbers || !point["panel"].is_string() || !point["series"].is_string() {
+            complaints.push(format!("this is no point: {point}"));
+        }
+    }
+    complaints
 }
 
 /// The store's report has rows of every experiment on every engine, each with a figure.
@@ -295,6 +362,23 @@ mod tests {
         report["rows"].as_array_mut().unwrap().pop();
         report["machine"] = Value::Null;
         assert_eq!(store_complaints(&report).len(), 3);
+    }
+
+    #[test]
+    fn results_need_a_head_and_points() {
+        let head = r#"{"experiment":"e","scale":"tiny","machine":{"commit":null},"seeds":[1],"parameters":{}}"#;
+        let point = r#"{"panel":"p","series":"s","x":1,"samples":[1.5]}"#;
+        assert_eq!(
+            result_complaints(&format!("{head}\n{point}\n")),
+            Vec::<String>::new()
+        );
+        assert_eq!(result_complaints("").len(), 1);
+        assert_eq!(result_complaints("nonsense").len(), 1);
+        assert_eq!(result_complaints(head), ["nothing was measured"]);
+        let bad = point.replace("1.5", "");
+        assert_eq!(result_complaints(&format!("{head}\n{bad}")).len(), 1);
+        let bad = head.replace("\"seeds\":[1],", "");
+        assert_eq!(result_complaints(&format!("{bad}\n{point}")).len(), 1);
     }
 
     #[test]

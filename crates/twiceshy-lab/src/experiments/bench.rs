@@ -64,8 +64,12 @@ impl Bench<'_> {
     }
 
     /// Adds a sample. Those of a series at a place are noted round by round, so that samples of
-    /// the same number belong together.
+    /// the same number belong together. What belongs to a panel that the declaration does not
+    /// have is dropped.
     pub(crate) fn note(&mut self, panel: &str, series: &str, x: impl Into<X>, sample: f64) {
+        if self.experiment.panel(panel).is_none() {
+            return;
+        }
         let x = x.into();
         let is_it =
             |point: &&mut Point| point.panel == panel && point.series == series && point.x == x;

@@ -4,7 +4,7 @@ use anyhow::Result;
 use twiceshy_report::Table;
 
 use super::spec::Scale;
-use super::{all, kinds};
+use super::{Declared, kinds};
 use crate::sets;
 
 /// List the experiments
@@ -13,13 +13,16 @@ pub(crate) struct Args {
     /// The filters with their keys, and the ways to measure, too
     #[arg(long)]
     parts: bool,
+
+    #[command(flatten)]
+    declared: Declared,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let mut table = Table::new(["name", "of", "small takes", "claims", "title"])
         .words(1)
         .words(4);
-    for experiment in all()? {
+    for experiment in args.declared.all()? {
         let seconds = experiment.size(Scale::Small)?.seconds;
         table.row([
             experiment.name.clone(),

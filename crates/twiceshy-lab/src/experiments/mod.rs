@@ -32,6 +32,9 @@ pub(crate) mod run;
 pub(crate) mod spec;
 pub(crate) mod verdict;
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context, Result};
 
 use spec::Experiment;
@@ -39,13 +42,45 @@ use spec::Experiment;
 /// Names and declarations, collected by `build.rs`.
 const SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
 
-/// All experiments, in the order of their names.
-pub(crate) fn all() -> Result<Vec<Experiment>> {
-    let parse = |(name, text): &(&str, &str)| {
+/// All experiments in the order of their names: those that are built in, or those of a folder.
+pub(crate) fn all(folder: Option<&Path>) -> Result<Vec<Experiment>> {
+    let parse = |name: &str, text: &str| {
         let experiment = Experiment::parse(name, text);
         experiment.with_context(|| format!("experiments/{name}.toml"))
     };
-    SOURCES.iter().map(parse).collect()
+    let Some(folder) = folder else {
+        let sources = SOURCES.iter();
+        return sources.map(|(name, text)| parse(name, text)).collect();
+    };
+    let about = || format!("can't read {}", folder.display());
+    let mut experiments = Vec::new();
+    for entry in fs::read_dir(folder).with_context(about)? {
+        let path = entry?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let text = fs::read_to_string(&path).with_context(about)?;
+            experiments.push(parse(&name, &text)?);
+        }
+    }
+    experiments.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(experiments)
+}
+
+/// Where declarations come from.
+#[derive(clap::Args, Debug, Default)]
+pub(crate) struct Declared {
+    /// Read the declarations of this folder instead of those that are built in
+    #[arg(long, value_name = "DIR")]
+    experiments: Option<PathBuf>,
+}
+
+impl Declared {
+    fn all(&self) -> Result<Vec<Experiment>> {
+        all(self.experiments.as_deref())
+    }
 }
 
 #[cfg(test)]

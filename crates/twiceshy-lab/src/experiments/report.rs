@@ -8,8 +8,9 @@ use anyhow::{Context, Result, ensure};
 use super::page::{self, Judged};
 use super::result::Outcome;
 use super::run::index;
+use super::spec::Experiment;
 use super::verdict::Verdict;
-use super::{all, markdown};
+use super::{Declared, markdown};
 
 /// Draw the report of measured results again, without measuring
 ///
@@ -23,21 +24,29 @@ pub(crate) struct Args {
     /// Write the key figures as Markdown, too, and the key plots into a folder beside it
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+
+    #[command(flatten)]
+    declared: Declared,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    draw(&args.folder, args.markdown.as_deref())
+    let experiments = args.declared.all()?;
+    draw(&experiments, &args.folder, args.markdown.as_deref())
 }
 
 /// Draws what is in a folder, and says what came out.
-pub(super) fn draw(folder: &Path, to_markdown: Option<&Path>) -> Result<()> {
-    let (experiments, outcomes) = (all()?, Outcome::read_all(folder)?);
+pub(super) fn draw(
+    experiments: &[Experiment],
+    folder: &Path,
+    to_markdown: Option<&Path>,
+) -> Result<()> {
+    let outcomes = Outcome::read_all(folder)?;
     ensure!(
         !outcomes.is_empty(),
         "there are no results in {}; measure some with `twiceshy-lab run NAME --out {0}`",
         folder.display()
     );
-    let judged = Judged::all(&experiments, &outcomes);
+    let judged = Judged::all(experiments, &outcomes);
     let path = index(folder);
     fs::write(&path, page::html(&judged))
         .with_context(|| format!("can't write {}", path.display()))?;

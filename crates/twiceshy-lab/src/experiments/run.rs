@@ -12,7 +12,7 @@ use super::bench::{Bench, STEPS_PER_SECOND};
 use super::kinds::{self, Threads};
 use super::result::{Head, Outcome, one_machine};
 use super::spec::{Experiment, Scale};
-use super::{all, report};
+use super::{Declared, report};
 use crate::compare::pin::Core;
 use crate::machine::Machine;
 
@@ -33,10 +33,13 @@ pub(crate) struct Args {
     /// Where results and report go
     #[arg(long, value_name = "DIR", default_value = "target/lab")]
     out: PathBuf,
+
+    #[command(flatten)]
+    declared: Declared,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let chosen = choose(all()?, &args.names)?;
+    let chosen = choose(args.declared.all()?, &args.names)?;
     let (folder, scale) = (&args.out, args.scale);
     fs::create_dir_all(folder).with_context(|| format!("can't make {}", folder.display()))?;
     let machine = Machine::look();
@@ -72,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
     }
     progress.finish_and_clear();
-    report::draw(folder, None)
+    report::draw(&args.declared.all()?, folder, None)
 }
 
 /// Those that were asked for, in their own order.

@@ -1,3 +1,268 @@
 //! Every experiment at the smallest scale, end to end; and verdicts that can fail.
 
+use std::collections::BTreeMap;
+
+use indicatif::ProgressBar;
+use tempfile::tempdir;
+
+use super::chart::Chart;
+use super::page::Judged;
+use super::result::{Outcome, Point, X};
+use super::spec::{At, Claim, Scale, Trend};
+use super::verdict::{Verdict, judge};
 use super::*;
+use crate::machine::Machine;
+
+fn experiments() -> Vec<Experiment> {
+    all(None).unwrap()
+}
+
+/// An outcome of an experiment at the largest scale, with these points.
+fn outcome(experiment: &Experiment, points: Vec<Point>) -> Outcome {
+    Outcome {
+        head: result::Head {
+            experiment: experiment.name.clone(),
+            scale: Scale::Paper,
+            machine: Machine::look(),
+            seeds: experiment.seeds.clone(),
+            filters: experiment.filters.clone(),
+            workloads: experiment.workloads.clone(),
+            parameters: experiment.size(Scale::Paper).unwrap().clone(),
+            seconds: 1.0,
+            disturbed: None,
+            notes: Vec::new(),
+        },
+        points,
+    }
+}
+
+fn point(panel: &str, series: &str, x: impl Into<X>, samples: &[f64]) -> Point {
+    Point {
+        panel: panel.to_owned(),
+        series: series.to_owned(),
+        x: x.into(),
+        samples: samples.to_vec(),
+    }
+}
+
+/// Results by which a claim holds, or by which it doesn't.
+fn plant(claim: &Claim, holds: bool) -> Vec<Point> {
+    if let Some(trend) = claim.trend {
+        let values = match (trend, holds) {
+            (Trend::Rises, true) | (Trend::Falls, false) => [1.0, 10.0, 100.0],
+            (Trend::Rises, false) | (Trend::Falls, true) => [100.0, 10.0, 1.0],
+        };
+        let places = [1.0, 2.0, 3.0].into_iter().zip(values);
+        return places
+            .map(|(x, value)| point(&claim.panel, &claim.of, x, &[value]))
+            .collect();
+    }
+    let tolerance = claim.tolerance;
+    let figure = match (claim.at_least, claim.at_most, holds) {
+        _ if claim.zero => f64::from(u8::from(!holds)),
+        (Some(least), Some(most), true) => f64::midpoint(least, most),
+        (Some(least), None, true) => least * 1.01,
+        (_, Some(most), true) => most * 0.99,
+        (Some(least), _, false) => least * (1.0 - tolerance) * 0.9 - 1e-9,
+        (None, Some(most), false) => most * (1.0 + tolerance) * 1.1 + 1e-9,
+        (None, None, _) => panic!("nothing is demanded"),
+    };
+    // The places of a claim, and of what it is divided by if that is another.
+    let place = |at: &At, otherwise: f64| match at {
+        At::Here(x) => x.clone(),
+        At::First => X::Number(0.0),
+        At::Last => X::Number(9.0),
+        At::Every | At::Middle => X::Number(otherwise),
+    };
+    let x = place(&claim.at, 1.0);
+    let mut points = vec![point(&claim.panel, &claim.of, x.clone(), &[figure; 3])];
+    if let Some(by) = &claim.by {
+        let panel = claim.by_panel.as_ref().unwrap_or(&claim.panel);
+        let x = claim.by_at.as_ref().map_or(x, |at| place(at, 2.0));
+        points.push(point(panel, by, x, &[1.0; 3]));
+    }
+    points
+}
+
+#[test]
+fn every_claim_of_every_experiment_can_hold_and_can_fail() {
+    for experiment in experiments() {
+        for claim in &experiment.claims {
+            let about = format!("{}: {}", experiment.name, claim.text);
+            let right = judge(claim, &outcome(&experiment, plant(claim, true)));
+            assert_eq!(right.verdict, Verdict::Holds, "{about}: {right:?}");
+            let wrong = judge(claim, &outcome(&experiment, plant(claim, false)));
+            assert_eq!(wrong.verdict, Verdict::Fails, "{about}: {wrong:?}");
+            let nothing = judge(claim, &outcome(&experiment, Vec::new()));
+            assert_eq!(nothing.verdict, Verdict::Missing, "{about}");
+            let mut small = outcome(&experiment, plant(claim, false));
+            small.head.scale = Scale::Tiny;
+            let small = judge(claim, &small).verdict;
+            let wanted = if claim.from > Scale::Tiny {
+                Verdict::TooSmall
+            } else {
+                Verdict::Fails
+            };
+            assert_eq!(small, wanted, "{about}");
+        }
+    }
+}
+
+#[test]
+fn a_planted_wrong_result_is_shown_as_not_holding() {
+    let experiments = experiments();
+    let experiment = &experiments[0];
+    let claim = &experiment.claims[0];
+    for (holds, badge) in [(true, "holds</b>"), (false, "doesn't hold</b>")] {
+        let outcome = outcome(experiment, plant(claim, holds));
+        let outcomes = BTreeMap::from([(experiment.name.clone(), outcome)]);
+        let judged = Judged::all(&experiments, &outcomes);
+        assert_eq!(judged[0].count(Verdict::Fails), usize::from(!holds));
+        let html = page::html(&judged);
+        assert!(
+            html.contains(badge) && html.contains(&experiment.name),
+            "{html}"
+        );
+        let folder = tempdir().unwrap();
+        let file = folder.path().join("results.md");
+        markdown::write(&file, &judged).unwrap();
+        let text = fs::read_to_string(file).unwrap();
+        assert_eq!(text.contains("<!-- why -->"), !holds, "{text}");
+    }
+}
+
+#[test]
+fn a_ratio_is_that_of_the_rounds_and_the_worst_place_counts() {
+    let experiments = experiments();
+    let mut claim = experiments[0].claims[0].clone();
+    (claim.of, claim.by, claim.at) = ("a".to_owned(), Some("b".to_owned()), At::Every);
+    (claim.at_least, claim.at_most, claim.tolerance) = (Some(2.0), None, 0.0);
+    (claim.by_at, claim.by_panel, claim.from) = (None, None, Scale::Tiny);
+    let points = vec![
+        // The machine got slower: the ratio is 3 all the time.
+        point(&claim.panel, "a", 1.0, &[30.0, 3.0, 0.3]),
+        point(&claim.panel, "b", 1.0, &[10.0, 1.0, 0.1]),
+        point(&claim.panel, "a", 2.0, &[5.0]),
+        point(&claim.panel, "b", 2.0, &[2.0]),
+    ];
+    let judgement = judge(&claim, &outcome(&experiments[0], points.clone()));
+    assert_eq!(judgement.verdict, Verdict::Holds);
+    assert!((judgement.figure.unwrap().median - 2.5).abs() < 1e-9);
+    assert_eq!(judgement.place.as_deref(), Some("2"));
+    assert_eq!(judgement.margin, "25% above the bound");
+    claim.at = At::First;
+    let judgement = judge(&claim, &outcome(&experiments[0], points));
+    assert!((judgement.figure.unwrap().median - 3.0).abs() < 1e-9);
+}
+
+#[test]
+fn results_of_different_machines_are_refused() {
+    let experiments = experiments();
+    let folder = tempdir().unwrap();
+    let mut one = outcome(&experiments[0], Vec::new());
+    one.write(folder.path()).unwrap();
+    one.head.experiment = "other".to_owned();
+    one.head.machine.load_average = None;
+    one.write(folder.path()).unwrap();
+    assert_eq!(Outcome::read_all(folder.path()).unwrap().len(), 2);
+    one.head.machine.cpu = Some("abacus".to_owned());
+    one.write(folder.path()).unwrap();
+    let error = Outcome::read_all(folder.path()).unwrap_err().to_string();
+    assert!(
+        error.contains("different machines") && error.contains("abacus"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_no_result_is_said() {
+    let folder = tempdir().unwrap();
+    for text in ["", "{}", "{\"panel\":1}\n"] {
+        fs::write(folder.path().join("x.jsonl"), text).unwrap();
+        let error = Outcome::read_all(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("no file of results"), "{error}");
+    }
+    let experiments = experiments();
+    let points = vec![point("p", "s", 1.0, &[f64::NAN])];
+    let error = outcome(&experiments[0], points)
+        .write(folder.path())
+        .unwrap_err();
+    assert!(error.to_string().contains("no number"), "{error}");
+}
+
+/// The whole thing: raw results with their shape, and plots that draw.
+#[test]
+fn every_experiment_runs_at_the_smallest_scale() {
+    let folder = tempdir().unwrap();
+    let (machine, progress) = (Machine::look(), ProgressBar::hidden());
+    let experiments = experiments();
+    for experiment in &experiments {
+        let outcome = run::measure(experiment, Scale::Tiny, &machine, &progress, 0).unwrap();
+        outcome.write(folder.path()).unwrap();
+    }
+    let outcomes = Outcome::read_all(folder.path()).unwrap();
+    for experiment in &experiments {
+        check(experiment, &outcomes[&experiment.name]);
+    }
+    report::draw(
+        &experiments,
+        folder.path(),
+        Some(&folder.path().join("results.md")),
+    )
+    .unwrap();
+    let html = fs::read_to_string(folder.path().join("index.html")).unwrap();
+    assert!(!html.contains("NaN"));
+    for experiment in &experiments {
+        assert!(html.contains(&format!("<h2 id=\"{}\"", experiment.name)));
+    }
+    assert!(folder.path().join("results").read_dir().unwrap().count() > 5);
+}
+
+fn check(experiment: &Experiment, outcome: &Outcome) {
+    let name = &experiment.name;
+    assert_eq!(outcome.head.scale, Scale::Tiny);
+    assert_eq!(outcome.head.seeds, experiment.seeds);
+    assert!(!outcome.points.is_empty(), "{name} measured nothing");
+    for point in &outcome.points {
+        assert!(!point.samples.is_empty(), "{name}: {point:?}");
+        assert!(
+            experiment.panel(&point.panel).is_some(),
+            "{name}: {point:?}"
+        );
+    }
+    for panel in &experiment.panels {
+        let series = outcome.names(&panel.name).len();
+        if series == 0 {
+            // Left out at this scale, or for want of real data: then it says so.
+            let is_left_out = !outcome.head.notes.is_empty() || panel.name == "lmdb";
+            assert!(is_left_out, "{name}: nothing in {}", panel.name);
+            continue;
+        }
+        if let Some(chart) = Chart::of(panel, outcome) {
+            let svg = chart.svg();
+            assert!(
+                svg.starts_with("<svg") && !svg.contains("NaN"),
+                "{name}: {svg}"
+            );
+            let drawn = svg.matches("class=\"line\"").count() + svg.matches("<rect").count();
+            assert!(
+                drawn >= series,
+                "{name}: {drawn} of {series} in {}",
+                panel.name
+            );
+            assert!(chart.standalone().contains("xmlns="));
+        }
+        assert!(!chart::table(panel, outcome).is_empty());
+    }
+    // Every claim has its series, unless it is of a panel that was left out.
+    for claim in &experiment.claims {
+        let measured = !outcome.names(&claim.panel).is_empty();
+        let verdict = judge(claim, outcome).verdict;
+        assert_eq!(
+            verdict != Verdict::Missing,
+            measured,
+            "{name}: {}",
+            claim.text
+        );
+    }
+}

@@ -78,9 +78,12 @@ fn seed(shape: &Shape) -> Seed {
     Seed::from_u64(shape.seed)
 }
 
+/// Takes a member out.
+type RemoveFrom<F> = fn(&mut F, &[u8]) -> Result<()>;
+
 struct Plain<F> {
     filter: F,
-    remove: Option<fn(&mut F, &[u8]) -> Result<()>>,
+    remove: Option<RemoveFrom<F>>,
     inserted: u64,
 }
 

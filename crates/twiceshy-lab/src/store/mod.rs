@@ -10,12 +10,11 @@
 //! | [`record`] | some of them, for the experiments of the papers |
 //! | [`cells`] | keys in the places of an adaptive cuckoo filter's fingerprints |
 //! | [`book`] | samples, and the rows made of them |
-//! | [`table`], [`html`], [`chart`] | the rows on the screen, and drawn |
+//! | [`table`], [`html`] | the rows on the screen, and drawn |
 
 pub(crate) mod adversary;
 pub(crate) mod book;
 pub(crate) mod cells;
-mod chart;
 pub(crate) mod data;
 pub(crate) mod engines;
 mod html;

@@ -155,6 +155,22 @@ impl<F: KeyedFilter + Insert + Clone + 'static> Contender for Coded<F> {
     fn learner(&mut self) -> Option<&mut dyn Learner> {
         Some(self)
     }
+
+    fn ask_strangers(&mut self, keys: &[u64]) -> Result<u64> {
+        let members = self.members.clone().context("the keys are not known")?;
+        let among = Among {
+            members: &members,
+            count: self.filter.len(),
+        };
+        let mut wrong = 0;
+        for &key in black_box(keys) {
+            if self.filter.contains(&key) {
+                wrong += 1;
+                in_memory(self.filter.adapt_from(&members.hash(key), &among))?;
+            }
+        }
+        Ok(black_box(wrong))
+    }
 }
 
 impl<F: KeyedFilter + Insert + Clone + 'static> Learner for Coded<F> {

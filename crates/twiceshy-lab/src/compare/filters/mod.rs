@@ -10,6 +10,7 @@ mod fastbloom;
 mod ours;
 mod qfilter;
 mod relatives;
+mod swapping;
 mod twiceshy;
 mod xorf;
 
@@ -43,6 +44,7 @@ pub(crate) const ALL: &[Entry] = &[
     self::coded::TELESCOPING,
     self::coded::TELESCOPING_PLAIN,
     self::coded::EXTENSION,
+    self::swapping::ENTRY,
     self::qfilter::ENTRY,
     self::fastbloom::ENTRY,
     self::cuckoofilter::ENTRY,

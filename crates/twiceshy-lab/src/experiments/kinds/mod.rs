@@ -4,11 +4,15 @@
 
 mod accesses;
 mod building;
+mod churn;
 mod filling;
 mod lists;
 mod micro;
+mod source;
 mod space;
 mod store;
+mod stream;
+mod threads;
 
 use anyhow::Result;
 
@@ -58,6 +62,24 @@ pub(crate) const ALL: &[Kind] = &[
         about: "time to get a filled filter: one by one, merged, or at once",
         threads: Threads::Pinned,
         run: building::run,
+    },
+    Kind {
+        name: "stream",
+        about: "mistakes, reads, space and speed along a stream of queries",
+        threads: Threads::Pinned,
+        run: stream::run,
+    },
+    Kind {
+        name: "churn",
+        about: "mistakes while members are replaced",
+        threads: Threads::Pinned,
+        run: churn::run,
+    },
+    Kind {
+        name: "threads",
+        about: "inserts and lookups by several threads",
+        threads: Threads::Free,
+        run: threads::run,
     },
     Kind {
         name: "lists",
