@@ -16,6 +16,7 @@ pub struct Bar {
     low: f64,
     high: f64,
     text: String,
+    colour: Option<usize>,
 }
 
 impl Bar {
@@ -26,7 +27,15 @@ impl Bar {
             low: value,
             high: value,
             text: number(value),
+            colour: None,
         }
+    }
+
+    /// Takes the colour with this number, so that a contestant looks the same in every chart.
+    #[must_use]
+    pub fn colour(mut self, number: usize) -> Self {
+        self.colour = Some(number);
+        self
     }
 
     /// With its spread as a whisker.
@@ -143,7 +152,8 @@ impl BarChart {
             let mut y = frame.y + 21.0;
             for (j, bar) in bars.iter().enumerate() {
                 if let Some(bar) = bar.as_ref().filter(|bar| bar.value.is_finite()) {
-                    let fill = colour(if are_single { i } else { j });
+                    let number = bar.colour.unwrap_or(if are_single { i } else { j });
+                    let fill = colour(number);
                     draw_bar(&mut frame, bar, y, &fill, &x_at);
                 }
                 y += THICK + 3.0;
@@ -158,9 +168,14 @@ impl BarChart {
         }
         if !are_single {
             frame.legend(self.series.iter().enumerate().map(|(i, name)| {
+                let bars = self
+                    .groups
+                    .iter()
+                    .filter_map(|(_, bars)| bars.get(i)?.as_ref());
+                let number = bars.filter_map(|bar| bar.colour).next().unwrap_or(i);
                 let swatch = format!(
                     "<rect y=\"-6\" width=\"20\" height=\"11\" rx=\"2\" fill=\"{}\"/>",
-                    colour(i)
+                    colour(number)
                 );
                 (name.as_str(), swatch)
             }));
@@ -208,6 +223,15 @@ mod tests {
         assert!(svg.contains("var(--c2)") && svg.contains("none") && svg.contains("1,953"));
         assert_eq!(svg.matches("class=\"whisker\"").count(), 1);
         assert!(!svg.contains("NaN"));
+    }
+
+    #[test]
+    fn a_colour_can_be_chosen_and_the_legend_follows() {
+        let bars = || [Some(Bar::new(1.0).colour(5)), Some(Bar::new(2.0).colour(3))];
+        let chart = BarChart::new("speed").series(["one", "other"]);
+        let svg = chart.group("insert", bars()).group("query", bars()).svg();
+        assert_eq!(svg.matches("var(--c5)").count(), 3);
+        assert_eq!(svg.matches("var(--c3)").count(), 3);
     }
 
     #[test]
