@@ -100,45 +100,75 @@ fn lines(panel: &Panel, outcome: &Outcome) -> LineChart {
 fn bars(panel: &Panel, outcome: &Outcome) -> BarChart {
     let mut chart = BarChart::new(&*panel.title).axis(axis(&panel.y));
     let (names, places) = (outcome.names(&panel.name), outcome.places(&panel.name));
-    let bar = |name: &str, place: &X| {
-        let mut points = outcome.series(&panel.name, name);
+    let colours = colours(&names);
+    let bar = |i: usize, place: &X| {
+        let mut points = outcome.series(&panel.name, names[i]);
         let spread = spread(points.find(|point| point.x == *place)?)?;
-        Some(Bar::new(spread.median).spread(spread.low, spread.high))
+        let bar = Bar::new(spread.median).spread(spread.low, spread.high);
+        Some(bar.colour(colours[i]))
     };
     if let [place] = places[..] {
-        for name in names {
-            chart = chart.group(name, [bar(name, place)]);
+        for (i, name) in names.iter().enumerate() {
+            chart = chart.group(*name, [bar(i, place)]);
         }
         return chart;
     }
     chart = chart.series(names.iter().copied());
     for place in places {
-        let bars: Vec<Option<Bar>> = names.iter().map(|name| bar(name, place)).collect();
+        let bars = (0..names.len()).map(|i| bar(i, place));
         chart = chart.group(format!("{} {place}", panel.x.label).trim(), bars);
     }
     chart
 }
 
-/// All figures of a panel: medians, and the middle half of the samples where there are many.
+/// A figure with the middle half of its samples.
+fn figure(panel: &Panel, outcome: &Outcome, name: &str, place: &X, with_spread: bool) -> String {
+    let mut points = outcome.series(&panel.name, name);
+    let spread = points.find(|point| point.x == *place).and_then(spread);
+    spread.map_or("–".to_owned(), |spread| {
+        if spread.low < spread.high && with_spread {
+            let [median, low, high] = [spread.median, spread.low, spread.high].map(number);
+            format!("{median} ({low} – {high})")
+        } else {
+            number(spread.median)
+        }
+    })
+}
+
+/// The figures of panels with one place each: a column for every panel.
+pub(super) fn table_of_single(panels: &[&Panel], outcome: &Outcome) -> Table {
+    let mut names: Vec<&str> = Vec::new();
+    for name in panels.iter().flat_map(|panel| outcome.names(&panel.name)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let heads = panels.iter();
+    let heads = heads.map(|panel| format!("{}, {}", panel.title, panel.y.label));
+    let mut table = Table::new([String::new()].into_iter().chain(heads));
+    for name in names {
+        let figures = panels.iter().map(|panel| {
+            let places = outcome.places(&panel.name);
+            let place = places.first();
+            place.map_or(String::new(), |place| {
+                figure(panel, outcome, name, place, true)
+            })
+        });
+        table.row([name.to_owned()].into_iter().chain(figures));
+    }
+    table
+}
+
+/// All figures of a panel: medians, and the middle half of the samples where places are few.
 pub(super) fn table(panel: &Panel, outcome: &Outcome) -> Table {
     let (names, places) = (outcome.names(&panel.name), outcome.places(&panel.name));
-    let figure = |name: &str, place: &X| {
-        let mut points = outcome.series(&panel.name, name);
-        let spread = points.find(|point| point.x == *place).and_then(spread);
-        spread.map_or("–".to_owned(), |spread| {
-            if spread.low < spread.high && places.len() <= COLUMNS {
-                let [median, low, high] = [spread.median, spread.low, spread.high].map(number);
-                format!("{median} ({low} – {high})")
-            } else {
-                number(spread.median)
-            }
-        })
-    };
     if places.len() > COLUMNS {
         let head = [panel.x.label.clone()].into_iter();
         let mut table = Table::new(head.chain(names.iter().map(|&name| name.to_owned())));
         for place in &places {
-            let figures = names.iter().map(|name| figure(name, place));
+            let figures = names
+                .iter()
+                .map(|name| figure(panel, outcome, name, place, false));
             table.row([place.to_string()].into_iter().chain(figures));
         }
         return table;
@@ -149,7 +179,9 @@ pub(super) fn table(panel: &Panel, outcome: &Outcome) -> Table {
     });
     let mut table = Table::new([String::new()].into_iter().chain(heads));
     for name in names {
-        let figures = places.iter().map(|place| figure(name, place));
+        let figures = places
+            .iter()
+            .map(|place| figure(panel, outcome, name, place, true));
         table.row([name.to_owned()].into_iter().chain(figures));
     }
     table

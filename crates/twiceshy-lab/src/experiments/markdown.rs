@@ -102,7 +102,8 @@ fn section(text: &mut String, judged: &Judged<'_>, plots: &str) -> std::fmt::Res
     writeln!(text, "<a id=\"{name}\"></a>\n\n## {}\n", judged.heading())?;
     writeln!(text, "*The paper:* {}\n", one_line(&experiment.says))?;
     writeln!(text, "*Here:* {}\n", one_line(&experiment.does))?;
-    for panel in experiment.panels.iter().filter(|panel| panel.key) {
+    let key = experiment.panels.iter().filter(|panel| panel.key);
+    for panel in key.filter(|panel| !outcome.names(&panel.name).is_empty()) {
         if Chart::of(panel, outcome).is_some() {
             writeln!(
                 text,

@@ -7,7 +7,7 @@ use twiceshy_report::{Cell, Page, Table};
 
 use super::chart::{self, COLUMNS, Chart};
 use super::result::{Head, Outcome};
-use super::spec::Experiment;
+use super::spec::{Experiment, Panel};
 use super::verdict::{Judgement, Verdict, judge};
 
 /// An experiment, what came of it, and what that means.
@@ -106,13 +106,13 @@ pub(super) fn html(judged: &[Judged<'_>]) -> String {
     page.lead(&format!("{}. {machine}", summary(judged)));
 
     page.section("summary", "All verdicts");
-    let mut table = Table::new(["experiment", "verdict", "claims that hold"]).words(1);
+    let mut table = Table::new(["verdict", "experiment", "hold"]).words(1);
     for judged in judged {
         let link = format!("#{}", judged.experiment.name);
         let (holds, all) = (judged.count(Verdict::Holds), judged.judgements.len());
         table.row([
-            Cell::link(judged.heading(), link),
             Cell::verdict(judged.verdict()),
+            Cell::link(judged.heading(), link),
             Cell::new(format!("{holds} of {all}")),
         ]);
     }
@@ -138,15 +138,22 @@ fn section(page: &mut Page, judged: &Judged<'_>) {
     page.text(&format!("The paper: {}", experiment.says.trim()));
     page.text(&format!("Here: {}", experiment.does.trim()));
     let charts = experiment.panels.iter();
+    let charts = charts.filter(|panel| !outcome.names(&panel.name).is_empty());
     let charts = charts.filter_map(|panel| Chart::of(panel, outcome));
     page.charts(charts.map(|chart| chart.svg()));
-    for panel in &experiment.panels {
+    let places = |panel: &Panel| outcome.places(&panel.name).len();
+    let single: Vec<&Panel> = experiment
+        .panels
+        .iter()
+        .filter(|panel| places(panel) == 1)
+        .collect();
+    if !single.is_empty() {
+        page.table(&chart::table_of_single(&single, outcome));
+    }
+    for panel in experiment.panels.iter().filter(|panel| places(panel) > 1) {
         let table = chart::table(panel, outcome);
         let title = format!("{} ({})", panel.title, panel.y.label);
-        if table.is_empty() {
-            continue;
-        }
-        if outcome.places(&panel.name).len() > COLUMNS {
+        if places(panel) > COLUMNS {
             page.folded_table(&title, &table);
         } else {
             page.heading(&title);
