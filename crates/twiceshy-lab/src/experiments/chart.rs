@@ -3,9 +3,9 @@
 use twiceshy_report::text::number;
 use twiceshy_report::{Axis, Bar, BarChart, LineChart, Series, Table};
 
-use super::result::{Outcome, Point, X};
+use super::result::{Outcome, X};
 use super::spec::{self, Draw, Panel};
-use crate::store::book::Spread;
+use super::verdict::figure_of;
 
 /// With more places than this a table has a row for each, rather than a column.
 pub(super) const COLUMNS: usize = 6;
@@ -61,10 +61,6 @@ fn axis(axis: &spec::Axis) -> Axis {
     }
 }
 
-fn spread(point: &Point) -> Option<Spread> {
-    Spread::of(point.samples.iter().copied())
-}
-
 /// The numbers of the colours of some series: the usual one, or the next that is free.
 fn colours(names: &[&str]) -> Vec<usize> {
     let usual = |name: &str| COLOURS.iter().position(|usual| *usual == name);
@@ -82,7 +78,7 @@ fn lines(panel: &Panel, outcome: &Outcome) -> LineChart {
         let mut points: Vec<(f64, f64, f64, f64)> = outcome
             .series(&panel.name, name)
             .filter_map(|point| {
-                let spread = spread(point)?;
+                let spread = figure_of(panel, point)?;
                 // Places with names stand side by side.
                 let x = match point.x {
                     X::Number(x) => x,
@@ -103,7 +99,7 @@ fn bars(panel: &Panel, outcome: &Outcome) -> BarChart {
     let colours = colours(&names);
     let bar = |i: usize, place: &X| {
         let mut points = outcome.series(&panel.name, names[i]);
-        let spread = spread(points.find(|point| point.x == *place)?)?;
+        let spread = figure_of(panel, points.find(|point| point.x == *place)?)?;
         let bar = Bar::new(spread.median).spread(spread.low, spread.high);
         Some(bar.colour(colours[i]))
     };
@@ -121,10 +117,11 @@ fn bars(panel: &Panel, outcome: &Outcome) -> BarChart {
     chart
 }
 
-/// A figure with the middle half of its samples.
+/// A figure with the middle half of its samples, or with the standard error of their mean.
 fn figure(panel: &Panel, outcome: &Outcome, name: &str, place: &X, with_spread: bool) -> String {
     let mut points = outcome.series(&panel.name, name);
-    let spread = points.find(|point| point.x == *place).and_then(spread);
+    let point = points.find(|point| point.x == *place);
+    let spread = point.and_then(|point| figure_of(panel, point));
     spread.map_or("–".to_owned(), |spread| {
         if spread.low < spread.high && with_spread {
             let [median, low, high] = [spread.median, spread.low, spread.high].map(number);

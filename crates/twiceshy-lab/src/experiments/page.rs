@@ -30,7 +30,9 @@ impl<'e> Judged<'e> {
             Some(Judged {
                 experiment,
                 outcome,
-                judgements: claims.map(|claim| judge(claim, outcome)).collect(),
+                judgements: claims
+                    .map(|claim| judge(experiment, claim, outcome))
+                    .collect(),
             })
         });
         judged.collect()
@@ -120,7 +122,8 @@ pub(super) fn html(judged: &[Judged<'_>]) -> String {
     page.text(
         "Times are medians over interleaved rounds, with the middle half of the rounds as their \
          spread. A ratio is the median of the rounds' own ratios, in which the machine's drift \
-         cancels. A verdict is computed from the raw results by the rule that stands beside it.",
+         cancels. Rare events are counted with several seeds and shown as means with their standard \
+         error. A verdict is computed from the raw results by the rule that stands beside it.",
     );
     for judged in judged {
         section(&mut page, judged);

@@ -104,6 +104,10 @@ pub(crate) struct Panel {
     /// Stands in `docs/results.md`, too.
     #[serde(default)]
     pub(crate) key: bool,
+    /// The mean of the samples counts, not their median: for counts of rare events, which differ
+    /// from seed to seed by chance and not by noise.
+    #[serde(default)]
+    pub(crate) mean: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -89,15 +89,23 @@ fn every_claim_of_every_experiment_can_hold_and_can_fail() {
     for experiment in experiments() {
         for claim in &experiment.claims {
             let about = format!("{}: {}", experiment.name, claim.text);
-            let right = judge(claim, &outcome(&experiment, plant(claim, true)));
+            let right = judge(
+                &experiment,
+                claim,
+                &outcome(&experiment, plant(claim, true)),
+            );
             assert_eq!(right.verdict, Verdict::Holds, "{about}: {right:?}");
-            let wrong = judge(claim, &outcome(&experiment, plant(claim, false)));
+            let wrong = judge(
+                &experiment,
+                claim,
+                &outcome(&experiment, plant(claim, false)),
+            );
             assert_eq!(wrong.verdict, Verdict::Fails, "{about}: {wrong:?}");
-            let nothing = judge(claim, &outcome(&experiment, Vec::new()));
+            let nothing = judge(&experiment, claim, &outcome(&experiment, Vec::new()));
             assert_eq!(nothing.verdict, Verdict::Missing, "{about}");
             let mut small = outcome(&experiment, plant(claim, false));
             small.head.scale = Scale::Tiny;
-            let small = judge(claim, &small).verdict;
+            let small = judge(&experiment, claim, &small).verdict;
             let wanted = if claim.from > Scale::Tiny {
                 Verdict::TooSmall
             } else {
@@ -133,7 +141,11 @@ fn a_planted_wrong_result_is_shown_as_not_holding() {
 
 #[test]
 fn a_ratio_is_that_of_the_rounds_and_the_worst_place_counts() {
-    let experiments = experiments();
+    let mut experiments = experiments();
+    experiments[0]
+        .panels
+        .iter_mut()
+        .for_each(|panel| panel.mean = false);
     let mut claim = experiments[0].claims[0].clone();
     (claim.of, claim.by, claim.at) = ("a".to_owned(), Some("b".to_owned()), At::Every);
     (claim.at_least, claim.at_most, claim.tolerance) = (Some(2.0), None, 0.0);
@@ -145,14 +157,31 @@ fn a_ratio_is_that_of_the_rounds_and_the_worst_place_counts() {
         point(&claim.panel, "a", 2.0, &[5.0]),
         point(&claim.panel, "b", 2.0, &[2.0]),
     ];
-    let judgement = judge(&claim, &outcome(&experiments[0], points.clone()));
+    let judgement = judge(
+        &experiments[0],
+        &claim,
+        &outcome(&experiments[0], points.clone()),
+    );
     assert_eq!(judgement.verdict, Verdict::Holds);
     assert!((judgement.figure.unwrap().median - 2.5).abs() < 1e-9);
     assert_eq!(judgement.place.as_deref(), Some("2"));
     assert_eq!(judgement.margin, "25% above the bound");
     claim.at = At::First;
-    let judgement = judge(&claim, &outcome(&experiments[0], points));
+    let judgement = judge(
+        &experiments[0],
+        &claim,
+        &outcome(&experiments[0], points.clone()),
+    );
     assert!((judgement.figure.unwrap().median - 3.0).abs() < 1e-9);
+    // By their means, the largest samples have their say.
+    let mut points = points;
+    points[0].samples[2] = 300.0;
+    experiments[0]
+        .panels
+        .iter_mut()
+        .for_each(|panel| panel.mean = true);
+    let judgement = judge(&experiments[0], &claim, &outcome(&experiments[0], points));
+    assert!((judgement.figure.unwrap().median - 30.0).abs() < 1e-9);
 }
 
 #[test]
@@ -257,7 +286,7 @@ fn check(experiment: &Experiment, outcome: &Outcome) {
     // Every claim has its series, unless it is of a panel that was left out.
     for claim in &experiment.claims {
         let measured = !outcome.names(&claim.panel).is_empty();
-        let verdict = judge(claim, outcome).verdict;
+        let verdict = judge(experiment, claim, outcome).verdict;
         assert_eq!(
             verdict != Verdict::Missing,
             measured,

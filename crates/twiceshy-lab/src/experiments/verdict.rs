@@ -2,14 +2,14 @@
 //!
 //! A claim is about one figure: a series somewhere along its axis, or its ratio to another. The
 //! ratio is the median over the rounds of each round's own ratio, in which the machine's drift
-//! cancels. The figure is held against a bound, which noise may miss by the claim's tolerance.
+//! cancels; where a panel goes by means, it is the ratio of the means. The figure is held against a bound, which noise may miss by the claim's tolerance.
 
 use std::fmt;
 
 use twiceshy_report::text::number;
 
 use super::result::{Outcome, Point, X};
-use super::spec::{At, Claim, Trend};
+use super::spec::{At, Claim, Experiment, Panel, Trend};
 use crate::store::book::Spread;
 
 /// Does a claim hold?
@@ -76,9 +76,12 @@ impl Judgement {
 }
 
 /// Judges a claim by what was measured.
-pub(crate) fn judge(claim: &Claim, outcome: &Outcome) -> Judgement {
+pub(crate) fn judge(experiment: &Experiment, claim: &Claim, outcome: &Outcome) -> Judgement {
     let wanted = wanted(claim);
-    let figures = figures(claim, outcome);
+    let by_mean = experiment
+        .panel(&claim.panel)
+        .is_some_and(|panel| panel.mean);
+    let figures = figures(claim, outcome, by_mean);
     if figures.is_empty() {
         return Judgement::without(Verdict::Missing, wanted);
     }
@@ -129,13 +132,24 @@ struct Figure<'o> {
     spread: Spread,
 }
 
+/// What the samples of a point come to.
+fn summary(samples: &[f64], by_mean: bool) -> Option<Spread> {
+    match by_mean {
+        true => Spread::of_mean(samples),
+        false => Spread::of(samples.iter().copied()),
+    }
+}
+
+/// What the samples of a point of a panel come to.
+pub(super) fn figure_of(panel: &Panel, point: &Point) -> Option<Spread> {
+    summary(&point.samples, panel.mean)
+}
+
 /// The figures that a claim is about.
-fn figures<'o>(claim: &'o Claim, outcome: &'o Outcome) -> Vec<Figure<'o>> {
+fn figures<'o>(claim: &'o Claim, outcome: &'o Outcome, by_mean: bool) -> Vec<Figure<'o>> {
     let points = sorted(outcome.series(&claim.panel, &claim.of).collect());
     let Some(by) = &claim.by else {
-        return at(&claim.at, &points, |point| {
-            Spread::of(point.samples.clone())
-        });
+        return at(&claim.at, &points, |point| summary(&point.samples, by_mean));
     };
     let panel = claim.by_panel.as_ref().unwrap_or(&claim.panel);
     let others = sorted(outcome.series(panel, by).collect());
@@ -143,16 +157,17 @@ fn figures<'o>(claim: &'o Claim, outcome: &'o Outcome) -> Vec<Figure<'o>> {
         // Each with the one at the same place.
         None => at(&claim.at, &points, |point| {
             let other = others.iter().find(|other| other.x == point.x)?;
-            ratio(&point.samples, &other.samples)
+            ratio(&point.samples, &other.samples, by_mean)
         }),
         Some(place) => {
-            let pick = |other: &Point| Spread::of(other.samples.clone());
+            let pick = |other: &Point| summary(&other.samples, by_mean);
             let mut others = at(place, &others, pick);
             let Some(other) = others.pop().map(|other| other.spread.median) else {
                 return Vec::new();
             };
             at(&claim.at, &points, |point| {
-                Spread::of(point.samples.iter().map(|&sample| divide(sample, other)))
+                let samples: Vec<f64> = point.samples.iter().map(|&s| divide(s, other)).collect();
+                summary(&samples, by_mean)
             })
         }
     }
@@ -213,15 +228,12 @@ fn is_near(a: &X, b: &X) -> bool {
 }
 
 /// The ratio of each round, or of the medians where the rounds don't go together.
-fn ratio(ours: &[f64], theirs: &[f64]) -> Option<Spread> {
-    if ours.len() == theirs.len() {
+fn ratio(ours: &[f64], theirs: &[f64], by_mean: bool) -> Option<Spread> {
+    if ours.len() == theirs.len() && !by_mean {
         let pairs = ours.iter().zip(theirs);
         return Spread::of(pairs.map(|(&ours, &theirs)| divide(ours, theirs)));
     }
-    let (ours, theirs) = (
-        Spread::of(ours.iter().copied())?,
-        Spread::of(theirs.iter().copied())?,
-    );
+    let (ours, theirs) = (summary(ours, by_mean)?, summary(theirs, by_mean)?);
     Spread::of([divide(ours.median, theirs.median)])
 }
 

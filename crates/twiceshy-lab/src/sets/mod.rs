@@ -164,6 +164,7 @@ mod tests {
             for i in 0..shape.keys() {
                 set.insert(&key(i)).unwrap();
             }
+            assert_eq!(set.accesses().inserts, shape.keys(), "{}", entry.name);
             let strangers = 1 << 32..(1 << 32) + 3000_u64;
             let wrong: Vec<u64> = strangers.filter(|&i| set.contains(&key(i))).collect();
             assert!(
@@ -197,7 +198,6 @@ mod tests {
                 "{}",
                 entry.name
             );
-            assert_eq!(set.accesses().inserts, shape.keys(), "{}", entry.name);
         }
     }
 }

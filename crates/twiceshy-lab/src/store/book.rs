@@ -73,6 +73,27 @@ impl Spread {
     }
 }
 
+impl Spread {
+    /// The mean in place of the median, and as far as its standard error to both sides.
+    pub(crate) fn of_mean(samples: &[f64]) -> Option<Self> {
+        let count = samples.len() as f64;
+        let mean = samples.iter().sum::<f64>() / count;
+        let variance = samples.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0);
+        let error = if samples.len() > 1 {
+            (variance / count).sqrt()
+        } else {
+            0.0
+        };
+        let least = samples.iter().copied().min_by(f64::total_cmp)?;
+        Some(Spread {
+            median: mean,
+            // Never below what was ever seen.
+            low: (mean - error).max(least),
+            high: mean + error,
+        })
+    }
+}
+
 /// The name of a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
@@ -249,6 +270,18 @@ mod tests {
         assert_eq!((spread.low, spread.median, spread.high), (2.0, 3.0, 4.0));
         let spread = Spread::of([1.0, 2.0]).unwrap();
         assert_eq!((spread.low, spread.median, spread.high), (1.25, 1.5, 1.75));
+    }
+
+    #[test]
+    fn a_mean_has_its_standard_error() {
+        assert_eq!(Spread::of_mean(&[]), None);
+        assert_eq!(Spread::of_mean(&[2.0]), Spread::of([2.0]));
+        let spread = Spread::of_mean(&[1.0, 3.0, 5.0, 7.0]).unwrap();
+        let error = (20.0_f64 / 3.0 / 4.0).sqrt();
+        assert!((spread.median - 4.0).abs() < 1e-12);
+        assert!((spread.high - 4.0 - error).abs() < 1e-12);
+        assert!((4.0 - spread.low - error).abs() < 1e-12);
+        assert_eq!(Spread::of_mean(&[0.0, 0.0, 9.0]).unwrap().low, 0.0);
     }
 
     #[test]

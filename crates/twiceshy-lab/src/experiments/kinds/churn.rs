@@ -1,5 +1,5 @@
 //! Members that are replaced while filters learn (figure 8 of the paper). Panels `rate`: the share
-//! of mistakes among queries of the same kind by somebody else; `bits` per key that learning
+//! of mistakes among the queries of somebody else by the same law, always the same ones; `bits` per key that learning
 //! took. Places: percent of the queries; one sample for each seed.
 
 use anyhow::{Result, ensure};
@@ -54,10 +54,10 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
             let mut churn = Churn::new(shape.keys(), Churn::SHARE, seed);
             let mut queries = source.queries(seed)?;
             let mut others = source.queries(seed ^ 0x6f74_6865)?;
+            let probes = source.strangers(&mut *others, parameters.probes);
             for checkpoint in 1..=parameters.checkpoints {
                 let each = parameters.queries / parameters.checkpoints;
                 let strangers = source.strangers(&mut *queries, each);
-                let probes = source.strangers(&mut *others, parameters.probes);
                 let wave = (checkpoint % parameters.every == 0
                     && checkpoint < parameters.checkpoints)
                     .then(|| churn.wave());

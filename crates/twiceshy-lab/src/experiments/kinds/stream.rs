@@ -5,17 +5,18 @@
 //!
 //! | panel | figures |
 //! | --- | --- |
-//! | `W rate` | the share of mistakes among queries of the same kind by somebody else, from whom nothing is learnt |
+//! | `W rate` | the share of mistakes among the queries of somebody else by the same law: always the same ones, from which nothing is learnt |
 //! | `W bits` | bits per key that learning took |
 //! | `W reads` | database reads so far, for each million of queries of the whole stream |
 //! | `W speed` | millions of queries a second, reads of a database in memory and learning included |
 //! | `W space` | bits per key of the table |
 //!
 //! Places are queries so far, but for `speed` and `space`, where they are the workload. One sample
-//! for each seed; filters of a seed take their turns side by side.
+//! for each seed; filters of a seed take their turns side by side between two places, and each of
+//! these turns is a sample of `speed`.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -45,7 +46,6 @@ struct Runner {
     set: Box<dyn Set>,
     used_bits: f64,
     reads: u64,
-    elapsed: Duration,
 }
 
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
@@ -109,6 +109,7 @@ fn one(
     let panel = |what: &str| format!("{name} {what}");
     let mut queries = source.queries(seed)?;
     let mut others = source.queries(seed ^ 0x6f74_6865)?;
+    let probes = source.strangers(&mut *others, parameters.probes);
     let mut asked = 0;
     for checkpoint in 0..=parameters.checkpoints {
         if checkpoint > 0 {
@@ -116,12 +117,12 @@ fn one(
             let strangers = source.strangers(&mut *queries, until - asked);
             asked += strangers.len();
             for runner in &mut runners {
-                runner.ask(&strangers, &database)?;
+                let speed = runner.ask(&strangers, &database)?;
+                bench.note(&panel("speed"), &runner.name, name, speed);
             }
             // Whose turn is first makes no difference to counts, but to times.
             runners.rotate_left(1);
         }
-        let probes = source.strangers(&mut *others, parameters.probes);
         for runner in &runners {
             let x = asked as f64;
             if probes.len() > 0 {
@@ -138,8 +139,6 @@ fn one(
         bench.progress(part.0 + part.1 * share);
     }
     for runner in &runners {
-        let speed = asked as f64 / runner.elapsed.as_secs_f64() / 1e6;
-        bench.note(&panel("speed"), &runner.name, name, speed);
         let bits = runner.set.space().bytes as f64 * 8.0 / members as f64;
         bench.note(&panel("space"), &runner.name, name, bits);
     }
@@ -161,11 +160,11 @@ impl Runner {
             used_bits: set.space().used_bits,
             set,
             reads: 0,
-            elapsed: Duration::ZERO,
         })
     }
 
-    fn ask(&mut self, strangers: &Strangers, database: &BTreeSet<Vec<u8>>) -> Result<()> {
+    /// Asks for all of them; how many millions a second?
+    fn ask(&mut self, strangers: &Strangers, database: &BTreeSet<Vec<u8>>) -> Result<f64> {
         let start = Instant::now();
         for key in strangers.iter() {
             // Nothing is reported that the database has.
@@ -174,7 +173,6 @@ impl Runner {
                 self.set.report(key)?;
             }
         }
-        self.elapsed += start.elapsed();
-        Ok(())
+        Ok(strangers.len() as f64 / start.elapsed().as_secs_f64() / 1e6)
     }
 }
