@@ -7,6 +7,7 @@
 
 mod adaptive;
 mod cuckoo;
+mod forgetting;
 mod keyed;
 mod others;
 mod plain;
@@ -19,6 +20,7 @@ pub(crate) const ALL: &[Entry] = &[
     adaptive::ALWAYS,
     adaptive::AFTER_2,
     adaptive::AFTER_8,
+    forgetting::ENTRY,
     keyed::TELESCOPING,
     keyed::TELESCOPING_PLAIN,
     keyed::EXTENSION,

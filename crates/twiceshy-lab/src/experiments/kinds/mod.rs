@@ -3,11 +3,16 @@
 //! To add one: a module with such a function, and a line in [`ALL`].
 
 mod accesses;
+mod adversary;
 mod building;
 mod churn;
+mod equal_space;
 mod filling;
 mod lists;
+mod load_factor;
 mod micro;
+mod real_keys;
+mod repeats;
 mod source;
 mod space;
 mod store;
@@ -50,6 +55,30 @@ pub(crate) const ALL: &[Kind] = &[
         about: "bits per key and error of filled filters",
         threads: Threads::Pinned,
         run: space::run,
+    },
+    Kind {
+        name: "repeats",
+        about: "false positives of filters of equal space, against |A|/|S|",
+        threads: Threads::Free,
+        run: repeats::run,
+    },
+    Kind {
+        name: "adversary",
+        about: "the adversary who keeps what the filter gets wrong, against |Q|/|S|",
+        threads: Threads::Free,
+        run: adversary::run,
+    },
+    Kind {
+        name: "load-factor",
+        about: "throughput of bare filters against the load factor, interleaved",
+        threads: Threads::Pinned,
+        run: load_factor::run,
+    },
+    Kind {
+        name: "real-keys",
+        about: "false positives over time on keys that `cargo xtask data` fetched",
+        threads: Threads::Free,
+        run: real_keys::run,
     },
     Kind {
         name: "accesses",

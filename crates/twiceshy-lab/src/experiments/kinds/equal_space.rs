@@ -1,0 +1,161 @@
+//! Filters of equal space, as the papers on telescoping filters compare them.
+//!
+//! "We use 8-bit remainders for the TAF. Because the TAF has three extra bits per element for
+//! metadata and adaptivity, this corresponds to fingerprints of size 11 for the Swapping and
+//! Cuckooing ACF, and size 11 - s for a Cyclic ACF with s hash-selector bits." So a *cell* of so
+//! many bits is all that a slot has.
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+use crate::sets::{Entry, Set, Shape};
+
+/// How large the filters are.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Cells {
+    /// Bits of a slot, metadata included.
+    pub(super) bits: u32,
+    /// The share of the slots that is filled.
+    pub(super) load: f64,
+}
+
+impl Cells {
+    /// What to ask for ([`Shape::bits`]) so that a slot has the bits of a cell.
+    ///
+    /// A slot of the quotient family has three bits beside its remainder, give or take a
+    /// quarter; a cuckoo filter is all fingerprint, and is given three bits (buckets of four)
+    /// or two (buckets of one) more than asked for.
+    fn asked_of(self, name: &str) -> Result<u32> {
+        let beside = match name {
+            "cuckooing" => 2,
+            "cyclic-1" => 3,
+            "cyclic-2" => 4,
+            "cyclic-3" => 5,
+            _ => 3,
+        };
+        let bits = self.bits.checked_sub(beside).filter(|&bits| bits > 0);
+        bits.with_context(|| format!("{name} does not fit into cells of {} bits", self.bits))
+    }
+
+    /// Slots for so many keys: whole buckets.
+    fn slots(self, keys: u64) -> u64 {
+        ((keys as f64 / self.load).ceil() as u64).next_multiple_of(4)
+    }
+
+    /// A filter with these keys.
+    ///
+    /// A cuckoo filter may find no place for its last keys; another seed will do, and of the
+    /// few that it may take, all keys are members in the end.
+    pub(super) fn fill<'k>(
+        self,
+        entry: &Entry,
+        seed: u64,
+        keys: impl ExactSizeIterator<Item = impl AsRef<[u8]> + 'k> + Clone,
+    ) -> Result<Box<dyn Set>> {
+        let mut failure = None;
+        for attempt in 0..ATTEMPTS {
+            let shape = Shape {
+                slots: self.slots(keys.len() as u64),
+                load: self.load,
+                bits: self.asked_of(entry.name)?,
+                seed: seed + attempt * 1_000_003,
+            };
+            let mut set = (entry.build)(&shape)?;
+            match keys.clone().try_for_each(|key| set.insert(key.as_ref())) {
+                Ok(()) => return Ok(set),
+                Err(error) => failure = Some(error),
+            }
+        }
+        let failure = failure.context("no attempt")?;
+        Err(failure).with_context(|| format!("{} took no seed of {ATTEMPTS}", entry.name))
+    }
+}
+
+const ATTEMPTS: u64 = 20;
+
+/// What became of the queries for strangers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) asked: u64,
+    pub(super) wrong: u64,
+    /// Mistakes that the filter had no room to learn from.
+    pub(super) unlearnt: u64,
+}
+
+impl Tally {
+    /// Asks for a stranger, and reports the mistake if it is one. Was it one?
+    ///
+    /// A filter without room is no error here: it goes on with what it has learnt.
+    pub(super) fn ask(&mut self, set: &mut dyn Set, key: &[u8]) -> Result<bool> {
+        self.asked += 1;
+        let wrong = set.contains(key);
+        if wrong {
+            self.wrong += 1;
+            match set.report(key) {
+                Err(error) if is_full(&error) => self.unlearnt += 1,
+                result => result?,
+            }
+        }
+        Ok(wrong)
+    }
+
+    /// The share of wrong answers.
+    pub(super) fn fpr(&self) -> f64 {
+        self.wrong as f64 / self.asked.max(1) as f64
+    }
+
+    /// What a reader must know of it.
+    pub(super) fn remark(&self, name: &str) -> Option<String> {
+        (self.unlearnt > 0).then(|| {
+            format!(
+                "{name} ran out of slots in this space: from then on it kept what it had learnt \
+                 and learnt nothing new"
+            )
+        })
+    }
+}
+
+fn is_full(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(twiceshy::Error::Full { .. }))
+}
+
+/// Each place is measured once for each seed.
+pub(super) fn seeds(seeds: &[u64], rounds: usize) -> Result<Vec<u64>> {
+    ensure!(seeds.len() >= rounds, "{rounds} rounds need as many seeds");
+    Ok(seeds[..rounds].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sets;
+
+    #[test]
+    fn cells_take_the_space_that_they_should() {
+        let cells = Cells {
+            bits: 11,
+            load: 0.95,
+        };
+        // Many, so that spare slots at the end don't count.
+        let keys = 95_000_u64;
+        for name in [
+            "adaptive",
+            "telescoping",
+            "extension",
+            "cyclic-1",
+            "cyclic-2",
+            "cyclic-3",
+            "swapping",
+            "cuckooing",
+            "cuckoo",
+        ] {
+            let entry = sets::by_name(name).unwrap();
+            let members = (0..keys as u32).map(|i| (u64::from(i) << 7).to_le_bytes());
+            let set = cells.fill(entry, 3, members).unwrap();
+            let bits = set.space().bytes as f64 * 8.0 / 100_000.0;
+            assert!((10.9..11.5).contains(&bits), "{name}: {bits}");
+        }
+        assert!(Cells { bits: 3, load: 0.9 }.asked_of("cuckoo").is_err());
+    }
+}
