@@ -2,8 +2,8 @@
 //! member: the papers' |A|/|S|.
 //!
 //! The stream is the same for all; the smaller the set, the more of its queries there are for
-//! each member. Panels: `fpr`, the share of wrong answers; `lead`, a filter's share divided by the
-//! least of the others'; `space` in bits a key. Series: the filters; places: |A|/|S|.
+//! each member. Panels: `wrong`, wrong answers for each million queries; `lead`, a filter's rate
+//! divided by the least of the others'; `space` in bits a key. Series: the filters; places: |A|/|S|.
 
 use std::collections::HashSet;
 
@@ -36,13 +36,15 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
     let sets = bench.sets()?;
     let seeds = seeds(bench.seeds(), bench.rounds())?;
     let (mut done, total) = (0, seeds.len() * parameters.ratios.len() * sets.len());
-    for seed in seeds {
+    for (round, seed) in seeds.into_iter().enumerate() {
         let stream = ask(&parameters.workload, seed, parameters.queries)?;
         let different = stream.iter().collect::<HashSet<_>>().len();
         let repeats = stream.len() as f64 / different as f64;
-        bench.remark(format!(
-            "seed {seed}: {different} different queries, {repeats:.1} times each"
-        ));
+        if round == 0 {
+            bench.remark(format!(
+                "with seed {seed} there are {different} different queries, {repeats:.1} times each"
+            ));
+        }
         let keys = Keys::new(seed);
         for &ratio in &parameters.ratios {
             let members = (different as f64 / ratio) as u32;
@@ -55,9 +57,11 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
                 for &number in &stream {
                     tally.ask(set.as_mut(), &keys.stranger(number).to_le_bytes())?;
                 }
-                bench.note("fpr", entry.name, ratio, tally.fpr());
-                let bits = set.space().bytes as f64 * 8.0 / f64::from(members);
-                bench.note("space", entry.name, ratio, bits);
+                bench.note("wrong", entry.name, ratio, tally.fpr() * 1e6);
+                if round == 0 {
+                    let bits = set.space().bytes as f64 * 8.0 / f64::from(members);
+                    bench.note("space", entry.name, ratio, bits);
+                }
                 if let Some(remark) = tally.remark(entry.name) {
                     bench.remark(remark);
                 }
