@@ -19,8 +19,6 @@ mod machine;
 mod profile;
 mod sets;
 mod store;
-// Named by experiments; some of them are still to come.
-#[allow(dead_code)]
 mod workloads;
 
 use clap::{Parser, Subcommand};

@@ -193,7 +193,8 @@ fn experiments(workspace: &Workspace) -> Result<Vec<String>> {
 
 /// A file of results begins with how it came about; all that follows are samples.
 fn result_complaints(text: &str) -> Vec<String> {
-    let lines: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
+    let lines = text.lines().map(serde_json::from_str);
+    let lines: std::result::Result<Vec<Value>, _> = lines.collect();
     let lines = match lines {
         Ok(lines) => lines,
         Err(error) => return vec![format!("no JSON: {error}")],

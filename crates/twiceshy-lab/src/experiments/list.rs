@@ -5,12 +5,12 @@ use twiceshy_report::Table;
 
 use super::spec::Scale;
 use super::{Declared, kinds};
-use crate::sets;
+use crate::{sets, workloads};
 
 /// List the experiments
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The filters with their keys, and the ways to measure, too
+    /// The filters with their keys, the workloads, and the ways to measure, too
     #[arg(long)]
     parts: bool,
 
@@ -37,6 +37,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let mut table = Table::new(["filter", "about"]).words(1);
         for entry in sets::ALL {
             table.row([entry.name, entry.about]);
+        }
+        print!("\n{table}");
+        let mut table = Table::new(["workload", "asks"]).words(1);
+        for entry in workloads::ALL {
+            table.row([entry.to_string(), entry.about.to_owned()]);
         }
         print!("\n{table}");
         let mut table = Table::new(["kind", "measures"]).words(1);

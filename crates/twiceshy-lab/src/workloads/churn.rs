@@ -54,13 +54,9 @@ impl Churn {
     }
 
     /// The members that are there now, in no order.
+    #[cfg(test)]
     pub(crate) fn present(&self) -> &[u64] {
         &self.present
-    }
-
-    /// Is it time for a wave after so many of `queries` queries? At every tenth but the ends.
-    pub(crate) fn is_due(asked: u64, queries: u64) -> bool {
-        asked > 0 && asked < queries && (asked * 10) % queries < 10
     }
 }
 
@@ -103,17 +99,5 @@ mod tests {
             off <= tolerance(first.enter.len() as u64, 0.2, 1),
             "{again}"
         );
-    }
-
-    #[test]
-    fn waves_come_at_every_tenth() {
-        for queries in [100, 1_000, 12_345] {
-            let due = (0..=queries).filter(|&asked| Churn::is_due(asked, queries));
-            let due: Vec<u64> = due.collect();
-            assert_eq!(due.len(), 9, "{queries}: {due:?}");
-            for (tenth, asked) in (1..).zip(due) {
-                assert_eq!(asked, (queries * tenth).div_ceil(10));
-            }
-        }
     }
 }

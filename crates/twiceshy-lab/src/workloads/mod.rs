@@ -35,6 +35,8 @@ mod uniform;
 pub(crate) mod weighted;
 pub(crate) mod zipf;
 
+use std::fmt;
+
 use anyhow::Result;
 
 use crate::compare::workload;
@@ -66,6 +68,17 @@ pub(crate) struct Entry {
     /// Names and defaults.
     pub(crate) parameters: &'static [(&'static str, f64)],
     open: fn(&Parameters, u64) -> Result<Box<dyn Queries>>,
+}
+
+/// With its parameters, as an experiment would name it.
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parameters = self.parameters.iter();
+        let parameters: Vec<_> = parameters
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        write!(f, "{}({})", self.name, parameters.join(", "))
+    }
 }
 
 /// Every workload that can be named.
@@ -137,6 +150,7 @@ mod tests {
         for entry in ALL {
             assert!(!entry.about.is_empty());
             let numbers = first(entry.name, 1);
+            assert_eq!(numbers, first(&entry.to_string(), 1), "{entry}");
             assert_eq!(numbers.len(), 5_000, "{}", entry.name);
             assert_eq!(numbers, first(entry.name, 1), "{}", entry.name);
             // All must leave room for the members in front of them.

@@ -11,6 +11,7 @@
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
+use twiceshy::quotient::spare_slots;
 
 use crate::sets::{Entry, Set, Shape};
 
@@ -44,22 +45,18 @@ impl Cells {
 
     /// Slots for so many keys. Those that a quotient filter has to spare are not asked for.
     fn slots(self, name: &str, keys: u64) -> u64 {
-        let slots = keys as f64 / self.load;
-        if HAS_SPARE_SLOTS
-            .iter()
-            .any(|family| name.starts_with(family))
-        {
-            return slots.ceil() as u64;
+        let slots = (keys as f64 / self.load).ceil() as u64;
+        let mut families = HAS_SPARE_SLOTS.iter();
+        if families.any(|family| name.starts_with(family)) {
+            return slots;
         }
-        let spare = 4.0 * slots.sqrt() + 64.0;
         // Whole buckets.
-        ((slots + spare).ceil() as u64).next_multiple_of(4)
+        (slots + spare_slots(slots)).next_multiple_of(4)
     }
 
     /// A filter with these keys.
     ///
-    /// A cuckoo filter may find no place for its last keys; another seed will do, and of the
-    /// few that it may take, all keys are members in the end.
+    /// A cuckoo filter may find no place for its last keys; then another seed is tried.
     pub(super) fn fill<'k>(
         self,
         entry: &Entry,

@@ -75,8 +75,7 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
             for (name, filter) in &mut filters {
                 let stranger = |i: u64| keys.stranger(numbers[i as usize].into());
                 let asked = numbers.len() as u64;
-                let mut ask =
-                    |numbers| time(numbers, stranger, |chunk| Ok(filter.contains_all(chunk)));
+                let ask = |numbers| time(numbers, stranger, |chunk| Ok(filter.contains_all(chunk)));
                 // Others have used the caches meanwhile.
                 ask(0..asked / 8)?;
                 let asked = ask(0..asked)?;
