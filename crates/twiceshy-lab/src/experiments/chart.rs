@@ -1,6 +1,6 @@
 //! A panel's results as a chart and as a table.
 
-use twiceshy_report::text::number;
+use twiceshy_report::text::{number, short};
 use twiceshy_report::{Axis, Bar, BarChart, LineChart, Series, Table};
 
 use super::result::{Outcome, X};
@@ -124,12 +124,21 @@ fn figure(panel: &Panel, outcome: &Outcome, name: &str, place: &X, with_spread: 
     let spread = point.and_then(|point| figure_of(panel, point));
     spread.map_or("–".to_owned(), |spread| {
         if spread.low < spread.high && with_spread {
-            let [median, low, high] = [spread.median, spread.low, spread.high].map(number);
+            let [median, low, high] = [spread.median, spread.low, spread.high].map(readable);
             format!("{median} ({low} – {high})")
         } else {
-            number(spread.median)
+            readable(spread.median)
         }
     })
+}
+
+/// Three digits that matter; no table needs all of a million's.
+fn readable(figure: f64) -> String {
+    if figure.abs() >= 1e4 {
+        short(figure)
+    } else {
+        number(figure)
+    }
 }
 
 /// The figures of panels with one place each: a column for every panel.

@@ -38,6 +38,13 @@ impl Source {
         Ok(Some(Source::Real(Box::new(RealSet::load(name, seed)?))))
     }
 
+    /// Takes other keys from now on; real ones stay as they are.
+    pub(super) fn reseed(&mut self, seed: u64) {
+        if let Source::Numbers { keys, .. } = self {
+            *keys = Keys::new(seed);
+        }
+    }
+
     /// Are there so many members?
     pub(super) fn check(&self, members: u64) -> Result<()> {
         if let Source::Real(set) = self {
