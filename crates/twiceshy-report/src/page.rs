@@ -48,6 +48,7 @@ pub struct Page {
     lead: String,
     sections: Vec<(String, String)>,
     body: String,
+    has_contents: bool,
 }
 
 impl Page {
@@ -58,7 +59,13 @@ impl Page {
             lead: String::new(),
             sections: Vec::new(),
             body: String::new(),
+            has_contents: true,
         }
+    }
+
+    /// Leaves out the list of contents: the page has a better one of its own.
+    pub fn without_contents(&mut self) {
+        self.has_contents = false;
     }
 
     /// Some sentences under the title.
@@ -139,7 +146,7 @@ impl Page {
              <body>\n<h1>{title}</h1>\n{}",
             self.lead
         );
-        if self.sections.len() >= CONTENTS {
+        if self.has_contents && self.sections.len() >= CONTENTS {
             html.push_str("<nav><ol>\n");
             for (id, heading) in &self.sections {
                 // Writing to a string can't fail.
@@ -194,5 +201,7 @@ mod tests {
         let html = page.html();
         assert!(html.contains("<li><a href=\"#s4\">Section 4</a></li>"));
         assert!(html.contains("<h2 id=\"s4\">"));
+        page.without_contents();
+        assert!(!page.html().contains("<nav>"));
     }
 }
