@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 use serde::de::DeserializeOwned;
 
 use super::result::{Point, X};
-use super::spec::{Experiment, Size};
+use super::spec::{Experiment, Scale, Size};
 use crate::compare::filters::{self, Entry};
 use crate::sets;
 
@@ -17,6 +17,7 @@ pub(super) const STEPS_PER_SECOND: f64 = 100.0;
 /// One experiment at one scale, and where its figures go.
 pub(crate) struct Bench<'b> {
     pub(crate) experiment: &'b Experiment,
+    pub(crate) scale: Scale,
     pub(super) size: &'b Size,
     /// An empty folder for databases and files.
     pub(crate) scratch: &'b Path,

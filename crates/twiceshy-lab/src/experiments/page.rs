@@ -107,6 +107,8 @@ pub(super) fn html(judged: &[Judged<'_>]) -> String {
         .map_or(String::new(), |judged| machine(&judged.outcome.head));
     page.lead(&format!("{}. {machine}", summary(judged)));
 
+    // The table leads everywhere.
+    page.without_contents();
     page.section("summary", "All verdicts");
     let mut table = Table::new(["verdict", "experiment", "hold"]).words(1);
     for judged in judged {

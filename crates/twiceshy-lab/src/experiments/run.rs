@@ -107,6 +107,7 @@ pub(super) fn measure(
     let scratch = tempfile::tempdir()?;
     let mut bench = Bench {
         experiment,
+        scale,
         size,
         scratch: scratch.path(),
         progress,

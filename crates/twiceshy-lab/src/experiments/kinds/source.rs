@@ -3,6 +3,7 @@
 use anyhow::{Result, ensure};
 
 use super::super::bench::Bench;
+use super::super::spec::Scale;
 use crate::workloads::real::{self, RealSet};
 use crate::workloads::{self, Keys, Queries};
 
@@ -29,6 +30,12 @@ impl Source {
                 text: workload.to_owned(),
             }));
         };
+        if bench.scale == Scale::Tiny {
+            bench.remark(format!(
+                "{name} was left out: to read its millions of keys takes longer than this scale has."
+            ));
+            return Ok(None);
+        }
         if let Some(command) = real::missing(name)? {
             bench.remark(format!(
                 "{name} was left out: its keys are not there. `{command}` fetches them."
