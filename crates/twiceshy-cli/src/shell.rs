@@ -17,11 +17,20 @@ use crate::exit::Outcome;
 pub(crate) struct Shell {
     json: bool,
     quiet: bool,
+    /// May there be progress bars?
+    bars: bool,
 }
 
 impl Shell {
     pub(crate) fn new(json: bool, quiet: bool) -> Self {
-        Shell { json, quiet }
+        let bars = !quiet && io::stderr().is_terminal();
+        Shell { json, quiet, bars }
+    }
+
+    /// The same while lines are printed: a bar among them would be in their way.
+    pub(crate) fn while_printing(self) -> Self {
+        let bars = self.bars && !io::stdout().is_terminal();
+        Shell { bars, ..self }
     }
 
     /// Is JSON wanted?
@@ -63,13 +72,13 @@ impl Shell {
     /// A progress bar of something that counts `unit`s: with the time left if `total` is
     /// known.
     pub(crate) fn progress(&self, what: &str, unit: Unit, total: Option<u64>) -> Progress {
-        Progress::new(what, unit, total, self.is_shown())
+        Progress::new(what, unit, total, self.bars)
     }
 
     /// Does something that can't say how far it is: if it takes longer than a second, with a
     /// sign of life.
     pub(crate) fn busy<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
-        if !self.is_shown() {
+        if !self.bars {
             return work();
         }
         let (done, wait) = mpsc::channel::<()>();
@@ -95,9 +104,9 @@ impl Shell {
         })
     }
 
-    /// Whether anybody sees progress: standard error is a terminal, and nobody asked for quiet.
+    /// Whether anybody sees progress.
     pub(crate) fn is_shown(&self) -> bool {
-        !self.quiet && io::stderr().is_terminal()
+        self.bars
     }
 }
 

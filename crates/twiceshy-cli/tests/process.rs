@@ -178,6 +178,45 @@ fn a_partner_in_conversation() {
     assert!(child.wait().unwrap().success());
 }
 
+/// Longer than a second: a bar for those who watch, and none for others.
+#[test]
+fn progress_is_for_terminals() {
+    let desk = Desk::new();
+    desk.feed_ok("filter build --out f", "anna\n");
+    let mut child = start(desk.command("filter query f"));
+    let mut stdin = child.stdin.take().unwrap();
+    for _ in 0..3 {
+        writeln!(stdin, "anna").unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(600));
+    }
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+
+    // `script` gives it a terminal to write to. On a busy machine things take longer.
+    let program = env!("CARGO_BIN_EXE_twiceshy");
+    let watch = |option: &str, seconds: u32| {
+        let keys = format!("(echo anna; sleep {seconds}; echo anna; sleep 1; echo anna)");
+        let line = format!("{keys} | {program} filter query f {option} > answers");
+        let mut script = Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]);
+        script.current_dir(desk.path(".")).stdin(Stdio::null());
+        let seen = script.output().ok()?.stdout;
+        assert_eq!(desk.read("answers"), b"anna\tmaybe\n".repeat(3));
+        Some(String::from_utf8_lossy(&seen).contains("answering"))
+    };
+    let Some(quiet) = watch("--quiet", 2) else {
+        eprintln!("skipped: there is no `script` here");
+        return;
+    };
+    assert!(!quiet);
+    assert!(
+        [2, 5, 20]
+            .iter()
+            .any(|&seconds| watch("", seconds) == Some(true))
+    );
+}
+
 #[test]
 fn a_full_device_is_an_error() {
     if !Path::new("/dev/full").exists() {

@@ -69,7 +69,7 @@ impl Questions {
         }
         let input = Input::open(&self.input, shell)?;
         let mut subject = open()?;
-        let bar = input.progress("answering", shell);
+        let bar = input.progress("answering", &shell.while_printing());
         let mut lines = input.lines();
         loop {
             if lines.is_drained() {

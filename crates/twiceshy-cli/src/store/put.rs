@@ -84,7 +84,12 @@ struct Summary {
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
     let input = Input::open(&args.input, shell)?;
     let opened = place::open(&args.path, shell)?;
-    let bar = input.progress("putting", shell);
+    let speaking = if args.ack {
+        shell.while_printing()
+    } else {
+        *shell
+    };
+    let bar = input.progress("putting", &speaking);
     let (sender, events) = mpsc::sync_channel(2);
     let interrupt = Interrupt::watch({
         let sender = sender.clone();

@@ -66,7 +66,8 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         }
     };
     let total = opened.store.len().min(args.limit.unwrap_or(u64::MAX));
-    let bar = shell.progress("scanning", Unit::Things, Some(total));
+    let printing = shell.while_printing();
+    let bar = printing.progress("scanning", Unit::Things, Some(total));
     let mut out = shell.out();
     let (mut key, mut value) = (Vec::new(), Vec::new());
     for (i, record) in (0..args.limit.unwrap_or(u64::MAX)).zip(records) {

@@ -70,6 +70,8 @@
 //! # Ok::<(), twiceshy::Error>(())
 //! ```
 //!
+//! A program that opens whatever file it is given takes [`any`](crate::any).
+//!
 //! # An [`AdaptiveSet`](crate::AdaptiveSet)
 //!
 //! is a filter and its keys. Its keys are yours to store, in any order; to come back, build a
