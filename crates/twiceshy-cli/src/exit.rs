@@ -9,8 +9,8 @@
 //! A reader that goes away (`twiceshy … | head`) is no error and no message: what was asked
 //! for is done.
 
-use std::fmt::{self, Write as _};
-use std::io;
+use std::fmt;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// What commands return.
@@ -81,7 +81,8 @@ pub(crate) fn code(outcome: Outcome<Status>) -> ExitCode {
 
 /// Prints an error.
 pub(crate) fn report(error: &anyhow::Error) {
-    eprintln!("twiceshy: {}", chain(error));
+    // Where nobody listens, the exit code still tells.
+    let _ = writeln!(io::stderr(), "twiceshy: {}", chain(error));
 }
 
 /// Did whoever reads our output go away?
@@ -99,7 +100,7 @@ fn chain(error: &anyhow::Error) -> String {
             continue;
         }
         let colon = if text.is_empty() { "" } else { ": " };
-        let _ = write!(text, "{colon}{cause}");
+        text += &format!("{colon}{cause}");
     }
     text
 }

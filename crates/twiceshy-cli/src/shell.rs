@@ -65,7 +65,7 @@ impl Shell {
     /// Says something on standard error that is no result and no error.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            let _ = writeln!(io::stderr(), "{text}");
         }
     }
 
