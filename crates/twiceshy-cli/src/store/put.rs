@@ -28,8 +28,9 @@ use crate::shell::Shell;
 
 /// Put records: lines of `key<TAB>value`
 ///
-/// A record under a key that is there is replaced. Every commit is synced to the disk before
-/// the next one starts.
+/// The first tab of a line ends the key; keys and values that have tabs or line ends in them
+/// take `--format hex` and `--value-format hex`. A record under a key that is there is replaced.
+/// Every commit is synced to the disk before the next one starts, and before it is acknowledged.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
