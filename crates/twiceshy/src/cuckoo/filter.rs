@@ -38,7 +38,7 @@ pub(super) struct Core<M, A> {
     pub(super) table: Table<M>,
     pub(super) alternate: A,
     pub(super) len: u64,
-    narrow: Lanes<u64>,
+    pub(super) narrow: Lanes<u64>,
     wide: Lanes<u128>,
     /// Do four fingerprints fit a `u64`, as they are? Then reading them is the short way.
     short: bool,
@@ -118,6 +118,15 @@ impl<M: Bytes, A: Alternate> Core<M, A> {
 impl<A: Alternate> Core<Memory, A> {
     #[inline(always)]
     pub(super) fn insert(&mut self, h0: u64) -> Result<(), Error> {
+        if self.short {
+            self.insert_short(h0)
+        } else {
+            self.insert_long(h0)
+        }
+    }
+
+    #[inline(never)]
+    fn insert_long(&mut self, h0: u64) -> Result<(), Error> {
         if self.is_narrow() {
             let lanes = self.narrow;
             self.insert_in(&lanes, h0)
@@ -152,7 +161,7 @@ impl<A: Alternate> Core<Memory, A> {
     }
 
     #[inline(never)]
-    fn insert_by_kicks<W: Word>(
+    pub(super) fn insert_by_kicks<W: Word>(
         &mut self,
         lanes: &Lanes<W>,
         buckets: [u64; 2],
@@ -177,6 +186,15 @@ impl<A: Alternate> Core<Memory, A> {
 
     #[inline(always)]
     pub(super) fn remove(&mut self, h0: u64) -> Removed {
+        if self.short {
+            self.remove_short(h0)
+        } else {
+            self.remove_long(h0)
+        }
+    }
+
+    #[inline(never)]
+    fn remove_long(&mut self, h0: u64) -> Removed {
         if self.is_narrow() {
             let lanes = self.narrow;
             self.remove_in(&lanes, h0)

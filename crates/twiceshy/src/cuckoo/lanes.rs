@@ -151,6 +151,20 @@ impl<W: Word> Lanes<W> {
         (marked != W::ZERO).then(|| marked.lowest_bit() / self.bits)
     }
 
+    /// A value in the first lane that [`equal`](Self::equal) has marked, one at least, and zero
+    /// in the others.
+    #[inline(always)]
+    pub(super) fn at_first(&self, marked: W, value: u64) -> W {
+        debug_assert!(marked != W::ZERO);
+        W::from_u64(value) << (marked.lowest_bit() + 1 - self.bits)
+    }
+
+    /// A value in one lane, and zero in the others.
+    #[inline(always)]
+    pub(super) fn at(&self, lane: u32, value: u64) -> W {
+        W::from_u64(value) << (lane * self.bits)
+    }
+
     /// The first empty lane.
     #[inline(always)]
     pub(super) fn empty(&self, lanes: W) -> Option<u32> {

@@ -68,6 +68,7 @@ mod lanes;
 mod search;
 mod semi_sort;
 mod shape;
+mod short;
 mod table;
 
 pub use self::adaptive::{

@@ -131,6 +131,16 @@ impl<M: Bytes> Table<M> {
 }
 
 impl<M: Bytes + AsMut<[u8]>> Table<M> {
+    /// Flips bits of a bucket that is not semi-sorted and fits a `u64`.
+    #[inline(always)]
+    pub(super) fn flip(&mut self, bucket: u64, bits: u64) {
+        debug_assert!(self.shape.packing() == Packing::Whole && self.stride <= 64);
+        let (at, shift) = self.place(bucket);
+        let bytes = self.memory.as_mut();
+        let word = u64::read(bytes, at) ^ bits << shift;
+        word.write(bytes, at);
+    }
+
     /// Writes the fingerprints of a bucket. Semi-sorted, they may change places.
     #[inline(always)]
     pub(super) fn store<W: Word>(&mut self, bucket: u64, fingerprints: W, lanes: &Lanes<W>) {
