@@ -42,6 +42,8 @@ pub struct Coder<A> {
     nothings: [u64; SLOTS as usize + 1],
     /// Numbers below `clear[k]` have no letter in the first `k` slots.
     clear: [u64; SLOTS as usize + 1],
+    /// Numbers below this have no letter at all.
+    least: u64,
     slots: u32,
     numbers: u64,
     /// How many *nothings* make up a factor of two, times `2^12`.
@@ -76,6 +78,7 @@ impl<A: Alphabet> Coder<A> {
             alphabet,
             nothings: [u64::MAX; SLOTS as usize + 1],
             clear: [1 << bits; SLOTS as usize + 1],
+            least: 0,
             slots,
             numbers: 1 << bits,
             per_bit: (-4096.0 / (one as f64 / 2_f64.powi(64)).log2()) as u64,
@@ -88,6 +91,7 @@ impl<A: Alphabet> Coder<A> {
             };
             coder.clear[k] = coder.bound(coder.numbers, k as u32);
         }
+        coder.least = coder.clear[slots as usize];
         coder
     }
 
@@ -119,22 +123,48 @@ impl<A: Alphabet> Coder<A> {
     /// The interval of a message: its first number is the code.
     #[inline(always)]
     fn interval(&self, letters: impl IntoIterator<Item = (u32, A::Letter)>) -> Option<Part> {
-        let (mut low, mut width) = (0, self.numbers);
-        let mut next = 0;
+        let mut encode = Encode::new(self);
         for (slot, letter) in letters {
-            debug_assert!(next <= slot && slot < self.slots && letter != A::Letter::default());
-            let gap = slot - next;
-            let (from, to) = (self.bound(width, gap + 1), self.bound(width, gap));
-            if from >= to {
-                return None;
-            }
-            let part = self.alphabet.part(to - from, letter)?;
-            low += from + part.low;
-            width = part.width;
-            next = slot + 1;
+            encode.put(slot, letter)?;
         }
-        let width = self.bound(width, self.slots - next);
-        Some(Part { low, width })
+        let width = self.bound(encode.width, self.slots - encode.slot);
+        Some(Part {
+            low: encode.low,
+            width,
+        })
+    }
+
+    /// [`Coding::raise`] with a letter that comes into the block.
+    #[cold]
+    fn raise_carried(&self, word: u64, high: u32, carry: A::Letter) -> Raised<A> {
+        let letters = self.decode(word);
+        let mut encode = Encode::new(self);
+        encode.put(0, carry)?;
+        let next = letters.locate();
+        letters.raise_into(encode, next, high)
+    }
+
+    /// [`Coding::raise`] behind a first letter that stays. Nothing is coded again that lies before
+    /// the first slot that moves, and nothing at all if no letter moves.
+    #[inline(never)]
+    fn raise_later(&self, mut letters: Decode<'_, A>, word: u64, low: u32, high: u32) -> Raised<A> {
+        let mut next = letters.locate();
+        while let Some(stays) = next.take_if(|next| next.slot < low) {
+            letters.read(&stays)?;
+            next = letters.locate();
+        }
+        if next.as_ref().is_none_or(|next| next.slot >= high) {
+            return Some((word, A::Letter::default()));
+        }
+        let encode = Encode::behind(&letters, word);
+        letters.raise_into(encode, next, high)
+    }
+
+    /// [`Coding::raise`] behind a first letter that has moved.
+    #[inline(never)]
+    fn raise_rest(&self, letters: Decode<'_, A>, encode: Encode<'_, A>, high: u32) -> Raised<A> {
+        let next = letters.locate();
+        letters.raise_into(encode, next, high)
     }
 
     /// How many bits a message takes: the logarithm of how often its interval goes into all
@@ -158,6 +188,64 @@ impl<A: Alphabet> Coder<A> {
     }
 }
 
+/// The interval of a message that goes on.
+struct Encode<'c, A> {
+    coder: &'c Coder<A>,
+    low: u64,
+    width: u64,
+    /// The first slot whose letter has not been given yet.
+    slot: u32,
+}
+
+impl<'c, A: Alphabet> Encode<'c, A> {
+    #[inline(always)]
+    fn new(coder: &'c Coder<A>) -> Self {
+        Encode {
+            coder,
+            low: 0,
+            width: coder.numbers,
+            slot: 0,
+        }
+    }
+
+    /// Goes on behind the letters that were read from a code: they need not be coded again.
+    #[inline(always)]
+    fn behind(letters: &Decode<'c, A>, code: u64) -> Self {
+        Encode {
+            coder: letters.coder,
+            low: code - letters.at,
+            width: letters.width,
+            slot: letters.slot,
+        }
+    }
+
+    /// Narrows the interval to this letter; `None` if it has no numbers there.
+    #[inline(always)]
+    fn put(&mut self, slot: u32, letter: A::Letter) -> Option<()> {
+        let coder = self.coder;
+        debug_assert!(self.slot <= slot && slot < coder.slots && letter != A::Letter::default());
+        let gap = slot - self.slot;
+        let (from, to) = (
+            coder.bound(self.width, gap + 1),
+            coder.bound(self.width, gap),
+        );
+        self.narrow(from, to, slot, letter)
+    }
+
+    /// [`put`](Self::put), with the numbers `from..to` that stand for any letter there.
+    #[inline(always)]
+    fn narrow(&mut self, from: u64, to: u64, slot: u32, letter: A::Letter) -> Option<()> {
+        if from >= to {
+            return None;
+        }
+        let part = self.coder.alphabet.part(to - from, letter)?;
+        self.low += from + part.low;
+        self.width = part.width;
+        self.slot = slot + 1;
+        Some(())
+    }
+}
+
 /// The letters of a code.
 #[derive(Clone, Debug)]
 pub struct Decode<'c, A> {
@@ -177,11 +265,31 @@ struct Next {
 }
 
 impl<A: Alphabet> Decode<'_, A> {
+    /// [`locate`](Self::locate) for the first letter, which is there: with constants alone.
+    #[inline(always)]
+    fn locate_first(&self) -> Next {
+        let (coder, code) = (self.coder, self.at);
+        debug_assert!(code >= coder.least);
+        let mut gap = (coder.guess(code, coder.numbers) & 63) as usize;
+        while code >= coder.clear[gap] {
+            gap -= 1;
+        }
+        while gap < 63 && code < coder.clear[gap + 1] {
+            gap += 1;
+        }
+        Next {
+            slot: gap as u32,
+            from: coder.clear[gap + 1],
+            to: coder.clear[gap],
+        }
+    }
+
     #[inline(always)]
     fn locate(&self) -> Option<Next> {
         let coder = self.coder;
         let left = coder.slots - self.slot;
-        if self.at < coder.bound(self.width, left) {
+        // Behind the last letter of a code it is zero, which is below every bound.
+        if self.at == 0 || self.at < coder.bound(self.width, left) {
             return None;
         }
         // The last gap whose bound is above: bounds fall as gaps grow. A guess by the
@@ -222,6 +330,32 @@ impl<A: Alphabet> Decode<'_, A> {
     }
 }
 
+/// A code whose letters have moved, and the letter that has left it.
+type Raised<A> = Option<(u64, <A as Alphabet>::Letter)>;
+
+impl<A: Alphabet> Decode<'_, A> {
+    /// Codes what is left, from the letter at `next` on, with the letters below `high` one slot
+    /// further up.
+    #[inline(always)]
+    fn raise_into(
+        mut self,
+        mut encode: Encode<'_, A>,
+        mut next: Option<Next>,
+        high: u32,
+    ) -> Raised<A> {
+        while let Some(moves) = next {
+            let letter = self.read(&moves)?;
+            let slot = moves.slot + u32::from(moves.slot < high);
+            if slot >= self.coder.slots {
+                return Some((encode.low, letter));
+            }
+            encode.put(slot, letter)?;
+            next = self.locate();
+        }
+        Some((encode.low, A::Letter::default()))
+    }
+}
+
 impl<A: Alphabet> Iterator for Decode<'_, A> {
     type Item = (u32, A::Letter);
 
@@ -249,11 +383,10 @@ impl<A: Alphabet> Coding for Coder<A> {
     fn load(lane: &[u8]) -> u64 {
         // In two halves that share a byte: a copy to make eight bytes of seven would be
         // read back before it is written.
-        let half = |at: usize| {
-            let bytes = lane[at..].first_chunk().expect("the lane has seven bytes");
-            u64::from(u32::from_le_bytes(*bytes))
-        };
-        half(0) | half(3) << 24
+        let lane: &[u8; LANE] = lane.first_chunk().expect("the lane has seven bytes");
+        let low = lane.first_chunk().expect("four are fewer than seven");
+        let high = lane.last_chunk().expect("four are fewer than seven");
+        u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << 24
     }
 
     #[inline(always)]
@@ -270,20 +403,9 @@ impl<A: Alphabet> Coding for Coder<A> {
     #[inline(always)]
     fn has_letter(&self, word: u64, from: u32, to: u32) -> bool {
         debug_assert!(!self.is_clear(word, from, to));
-        // There is a letter up to `to`. The first is found with constants alone.
-        let mut gap = (self.guess(word, self.numbers) & 63) as usize;
-        while word >= self.clear[gap] {
-            gap -= 1;
-        }
-        while gap < 63 && word < self.clear[gap + 1] {
-            gap += 1;
-        }
-        let mut next = Next {
-            slot: gap as u32,
-            from: self.clear[gap + 1],
-            to: self.clear[gap],
-        };
+        // There is a letter up to `to`.
         let mut letters = self.decode(word);
+        let mut next = letters.locate_first();
         while next.slot < from {
             if letters.read(&next).is_none() {
                 return false;
@@ -304,5 +426,45 @@ impl<A: Alphabet> Coding for Coder<A> {
     #[inline(always)]
     fn encode(&self, letters: impl IntoIterator<Item = (u32, A::Letter)>) -> Option<u64> {
         Some(self.interval(letters)?.low)
+    }
+
+    /// Nearly all blocks that have a letter have but one: that is found and coded with
+    /// constants, and behind it comes zero.
+    #[inline(always)]
+    fn raise(&self, word: u64, low: u32, high: u32, carry: A::Letter) -> Option<(u64, A::Letter)> {
+        let nothing = A::Letter::default();
+        if carry != nothing {
+            let (raised, out) = self.raise_carried(word, high, carry)?;
+            return Some((raised, out));
+        }
+        if word < self.least {
+            return Some((word, nothing));
+        }
+        let mut letters = self.decode(word);
+        let first = letters.locate_first();
+        if first.slot >= high {
+            return Some((word, nothing));
+        }
+        let letter = letters.read(&first)?;
+        // What the others give is taken apart, so that the common ways can do without memory.
+        if first.slot < low {
+            if letters.at == 0 {
+                return Some((word, nothing));
+            }
+            let (raised, out) = self.raise_later(letters, word, low, high)?;
+            return Some((raised, out));
+        }
+        let slot = first.slot + 1;
+        if slot >= self.slots {
+            return Some((0, letter));
+        }
+        let (from, to) = (self.clear[slot as usize + 1], self.clear[slot as usize]);
+        let mut encode = Encode::new(self);
+        encode.narrow(from, to, slot, letter)?;
+        if letters.at == 0 {
+            return Some((encode.low, nothing));
+        }
+        let (raised, out) = self.raise_rest(letters, encode, high)?;
+        Some((raised, out))
     }
 }

@@ -73,6 +73,9 @@ impl Alphabet for Extensions {
         if !(1..=Extension::MAX_LEN).contains(&len) {
             return None;
         }
+        if len == 1 {
+            return Some(one_bit(width, letter.bits)).filter(|part| part.width > 0);
+        }
         let (from, share) = of_length(width, len);
         let low = piece(share, len, letter.bits());
         let end = piece(share, len, letter.bits() + 1);
@@ -84,26 +87,37 @@ impl Alphabet for Extensions {
 
     #[inline(always)]
     fn find(&self, width: u64, at: u64) -> Option<(Extension, Part)> {
-        // Numbers of length k and more: the last `width >> (k - 1)`.
-        let rest = width - at;
-        let mut len = 1;
-        while len <= Extension::MAX_LEN && rest <= width >> len {
-            len += 1;
+        // Half of all have one bit, and need no division.
+        let share = width - (width >> 1);
+        if at < share {
+            let bits = u32::from(at >= share >> 1);
+            return Some((Extension { len: 1, bits }, one_bit(width, bits)));
         }
+        // Numbers of length k and more: the last `width >> (k - 1)`. So it is the first power of
+        // two down from `width` that is at most as large as the rest, or the one before.
+        let rest = width - at;
+        let halvings = rest.leading_zeros() - width.leading_zeros();
+        let len = halvings + u32::from(rest <= width >> halvings);
         if len > Extension::MAX_LEN {
             return None;
         }
         let (from, share) = of_length(width, len);
-        let at = at.checked_sub(from).filter(|&at| at < share)?;
+        let at = at - from;
+        debug_assert!(at < share);
         // The last piece that starts at or before it.
-        let bits = if len < (at + 1).leading_zeros() {
+        let bits = if at >> (63 - len) == 0 {
             (((at + 1) << len) - 1) / share
         } else {
             // A division of two words: slow, and only for the longest.
             (((u128::from(at + 1) << len) - 1) / u128::from(share)) as u64
         };
-        let extension = Extension::new(len, bits)?;
-        Some((extension, self.part(width, extension)?))
+        let extension = Extension {
+            len: len as u8,
+            bits: bits as u32,
+        };
+        let (low, end) = (piece(share, len, bits), piece(share, len, bits + 1));
+        let (low, width) = (from + low, end - low);
+        Some((extension, Part { low, width }))
     }
 }
 
@@ -115,8 +129,23 @@ fn of_length(width: u64, len: u32) -> (u64, u64) {
     (width - rest, rest - (width >> len))
 }
 
+/// The part of an extension of one bit: a half of those of [`of_length`].
+#[inline(always)]
+fn one_bit(width: u64, bits: u32) -> Part {
+    let share = width - (width >> 1);
+    let middle = share >> 1;
+    let (low, width) = match bits {
+        0 => (0, middle),
+        _ => (middle, share - middle),
+    };
+    Part { low, width }
+}
+
 /// Where piece `bits` of `2^len` starts.
 #[inline(always)]
 fn piece(share: u64, len: u32, bits: u64) -> u64 {
-    ((u128::from(share) * u128::from(bits)) >> len) as u64
+    match share.checked_mul(bits) {
+        Some(product) => product >> len,
+        None => ((u128::from(share) * u128::from(bits)) >> len) as u64,
+    }
 }

@@ -84,7 +84,7 @@ pub trait Coding: Clone + Debug + Send + Sync {
     type Lane: Sidecar<Item = ()> + Send + Sync;
 
     /// What those bytes say.
-    type Word: Copy + Eq + Debug;
+    type Word: Copy + Default + Eq + Debug;
 
     /// Reads the lane. All zeros mean that there is no letter.
     fn load(lane: &[u8]) -> Self::Word;
@@ -106,4 +106,16 @@ pub trait Coding: Clone + Debug + Send + Sync {
     /// The word for letters, none of them *nothing*, in the order of their slots; `None` if
     /// they do not fit.
     fn encode(&self, letters: impl IntoIterator<Item = (u32, Self::Letter)>) -> Option<Self::Word>;
+
+    /// The word after the letters of the slots `low..high` have moved up by one, and the letter
+    /// that left the block, if any: that of the last slot if `high` is 64. `carry` is the letter
+    /// that left the block before, if any, and becomes that of slot 0; there is one only if `low`
+    /// is 0. Slot `high` has no letter. `None` if the letters do not fit then.
+    fn raise(
+        &self,
+        word: Self::Word,
+        low: u32,
+        high: u32,
+        carry: Self::Letter,
+    ) -> Option<(Self::Word, Self::Letter)>;
 }

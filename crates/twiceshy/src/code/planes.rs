@@ -72,4 +72,24 @@ impl Coding for Planes {
         }
         Some(word)
     }
+
+    #[inline(always)]
+    fn raise(
+        &self,
+        word: [u64; PLANES],
+        low: u32,
+        high: u32,
+        carry: Selector,
+    ) -> Option<([u64; PLANES], Selector)> {
+        let below = |slot| 1_u64.checked_shl(slot).map_or(!0, |bit| bit - 1);
+        let range = below(high) & !below(low);
+        let mut raised = [0; PLANES];
+        let mut out = 0;
+        for (plane, bits) in word.into_iter().enumerate() {
+            let moves = bits & range;
+            raised[plane] = bits & !range | moves << 1 | u64::from(carry >> plane & 1);
+            out |= ((moves >> 63) as Selector) << plane;
+        }
+        Some((raised, out))
+    }
 }

@@ -103,7 +103,12 @@ impl Alphabet for Selectors {
         if !(1..=Self::MAX).contains(&letter) {
             return None;
         }
-        let (low, end) = (self.bound(width, letter - 1), self.bound(width, letter));
+        // Most are the first: it has one bound.
+        let end = self.bound(width, letter);
+        let low = match letter {
+            1 => 0,
+            _ => self.bound(width, letter - 1),
+        };
         (low < end).then(|| Part {
             low,
             width: end - low,
@@ -112,8 +117,11 @@ impl Alphabet for Selectors {
 
     #[inline(always)]
     fn find(&self, width: u64, at: u64) -> Option<(Selector, Part)> {
-        let mut low = 0;
-        for selector in 1..=Self::MAX {
+        let mut low = self.bound(width, 1);
+        if at < low {
+            return Some((1, Part { low: 0, width: low }));
+        }
+        for selector in 2..=Self::MAX {
             let end = self.bound(width, selector);
             if at < end {
                 let width = end - low;

@@ -43,6 +43,41 @@ fn sparse<L: Copy + Default + Eq>(message: &[L]) -> Vec<(u32, L)> {
         .collect()
 }
 
+/// The letters of a word, moved one by one and coded afresh.
+fn raise_naively<C: Coding>(
+    coding: &C,
+    slots: u32,
+    word: C::Word,
+    (low, high): (u32, u32),
+    carry: C::Letter,
+) -> Option<(C::Word, C::Letter)> {
+    let mut message = vec![C::Letter::default(); slots as usize + 1];
+    for (slot, letter) in coding.letters(word) {
+        let moves = (low..high).contains(&slot);
+        message[slot as usize + usize::from(moves)] = letter;
+    }
+    if carry != C::Letter::default() {
+        message[0] = carry;
+    }
+    let out = message.pop().expect("one more than there are slots");
+    Some((coding.encode(sparse(&message))?, out))
+}
+
+/// Every move of the letters of a code.
+fn raise_everything<C: Coding>(coding: &C, slots: u32, word: C::Word, carries: &[C::Letter]) {
+    let is_there = |at| coding.letters(word).any(|(slot, _)| slot == at);
+    for high in (0..=slots).filter(|&high| !is_there(high)) {
+        for low in 0..=high {
+            let carries = if low == 0 { carries } else { &carries[..1] };
+            for &carry in carries {
+                let raised = coding.raise(word, low, high, carry);
+                let naively = raise_naively(coding, slots, word, (low, high), carry);
+                assert_eq!(raised, naively, "{word:?} {low}..{high} {carry:?}");
+            }
+        }
+    }
+}
+
 /// Every message: those that fit come back, no two of them overlap, and every number between
 /// decodes to the message whose interval it is in, or to none.
 fn try_everything<A: Alphabet>(alphabet: A, slots: u32, bits: u32, letters: &[A::Letter]) -> usize {
@@ -64,6 +99,7 @@ fn try_everything<A: Alphabet>(alphabet: A, slots: u32, bits: u32, letters: &[A:
                 assert_eq!(coder.has_letter(code, from, to), is_there, "{message:?}");
             }
         }
+        raise_everything(&coder, slots, code, &letters[..letters.len().min(3)]);
         assert!(codes.insert(code, message).is_none(), "two for one code");
     }
     assert_eq!(codes.get(&0), Some(&vec![]), "nothing is zero");
@@ -93,6 +129,75 @@ fn everything_at_small_sizes() {
     for (slots, bits) in [(1, 8), (2, 12), (3, 15), (4, 10)] {
         let fit = try_everything(Extensions, slots, bits, &extensions);
         assert!(fit >= 10, "{slots} slots: {fit}");
+    }
+}
+
+/// Letters that move, at the real size: with few letters and with as many as there is room for.
+fn raise_at_random<A: Alphabet>(alphabet: A, seed: u64) {
+    let coder = Coder::new(alphabet.clone());
+    let mut random = Random::new(seed);
+    let (mut moved, mut left, mut full) = (0, 0, 0);
+    for _ in 0..20_000 {
+        let mut message = vec![A::Letter::default(); SLOTS as usize];
+        for _ in 0..random.below(100) {
+            message[random.below(64) as usize] = draw(&alphabet, &mut random);
+        }
+        let low = random.below(64) as u32;
+        let high = low + random.below(u64::from(65 - low)) as u32;
+        if let Some(letter) = message.get_mut(high as usize) {
+            *letter = A::Letter::default();
+        }
+        let carry = match low {
+            0 => draw(&alphabet, &mut random),
+            _ => A::Letter::default(),
+        };
+        let Some(code) = coder.encode(sparse(&message)) else {
+            continue;
+        };
+        let raised = coder.raise(code, low, high, carry);
+        let naively = raise_naively(&coder, SLOTS, code, (low, high), carry);
+        assert_eq!(raised, naively, "{message:?} {low}..{high} {carry:?}");
+        moved += u32::from(raised.is_some_and(|(word, _)| word != code));
+        left += u32::from(raised.is_some_and(|(_, out)| out != A::Letter::default()));
+        full += u32::from(raised.is_none());
+    }
+    assert!(
+        moved > 1_000 && left > 5 && full > 0,
+        "{moved} {left} {full}"
+    );
+}
+
+#[test]
+fn letters_that_move_are_coded_as_if_afresh() {
+    for width in [1, 4, 9] {
+        raise_at_random(Selectors::for_width(width), u64::from(width));
+    }
+    raise_at_random(Extensions, 0);
+}
+
+/// Every number of every small interval: the extension that is found has a part there, and
+/// that part is the one that it has.
+#[test]
+fn extensions_are_found_where_they_are() {
+    for width in 1..300_u64 {
+        let mut found = 0;
+        for at in 0..width {
+            let Some((extension, part)) = Extensions.find(width, at) else {
+                continue;
+            };
+            assert_eq!(Extensions.part(width, extension), Some(part));
+            assert!((part.low..part.low + part.width).contains(&at));
+            found += 1;
+        }
+        let mut parts = 0;
+        for len in 1..=9 {
+            for bits in 0..1 << len {
+                let extension = Extension::new(len, bits).unwrap();
+                let part = Extensions.part(width, extension);
+                parts += part.map_or(0, |part| part.width);
+            }
+        }
+        assert_eq!(parts, found, "the parts of {width} do not overlap");
     }
 }
 
@@ -236,6 +341,9 @@ fn planes_hold_what_they_are_given() {
         let letters = sparse(&message);
         let word = Planes.encode(letters.iter().copied()).expect("all fit");
         assert!(Planes.letters(word).eq(letters.iter().copied()));
+        if random.below(10) == 0 {
+            raise_everything(&Planes, SLOTS, word, &[0, 1, 7]);
+        }
         let (from, to) = (random.below(64) as u32, random.below(64) as u32);
         let (from, to) = (from.min(to), from.max(to));
         let clear = message[from as usize..=to as usize]

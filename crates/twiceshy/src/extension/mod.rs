@@ -60,7 +60,7 @@ use crate::code::{Coder, Coding, Extension, Extensions};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::keyed::KeyedSet;
-use crate::lettered::{Core, Glimpse, Letters};
+use crate::lettered::{Core, Glimpse, Letters, Refuse};
 use crate::mem::Memory;
 use crate::quotient::{Geometry, Look, Minirun, Table, Violation};
 use crate::stats::Stats;
@@ -300,7 +300,19 @@ impl<H: StreamHash> ExtensionFilter<H> {
 
     #[inline(always)]
     fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
-        self.core.insert(h0, &give_up(self.overflow))
+        match self.core.insert(h0) {
+            Ok(()) => Ok(()),
+            Err(error) => self.insert_relieved(h0, error),
+        }
+    }
+
+    /// Tries again after an error, and gives up extensions if that was for want of room.
+    #[cold]
+    fn insert_relieved(&mut self, h0: u64, error: Error) -> Result<(), Error> {
+        match Refuse::block(&error) {
+            None => Err(error),
+            Some(_) => self.core.insert_beyond(h0, give_up(self.overflow)),
+        }
     }
 
     /// Removes everything and keeps the memory.

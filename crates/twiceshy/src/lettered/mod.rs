@@ -26,6 +26,7 @@ use crate::quotient::{Geometry, Order, Run, Table, TableOptions, Verify, Violati
 
 pub(crate) use self::list::Letters;
 pub(crate) use self::matching::match_all;
+pub(crate) use self::moves::Refuse;
 pub(crate) use self::ops::Glimpse;
 pub(crate) use self::runs::{Entry, Plan};
 

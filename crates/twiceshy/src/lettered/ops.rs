@@ -1,7 +1,7 @@
 //! The operations on the table, compiled for each set of instructions.
 
 use super::Core;
-use super::moves::{Lower, Raise, Relieve};
+use super::moves::{Lower, Raise, Refuse, Relieve};
 use crate::bits::{Bytes, Isa, Operation};
 use crate::code::Coding;
 use crate::error::Error;
@@ -49,7 +49,7 @@ impl<C: Coding, M: Bytes, G: Glimpse> Operation for Answer<'_, C, M, G> {
 
 /// Has one of the slots `from..=to` a letter? Kept out of the short ways.
 #[inline(never)]
-pub(super) fn has_letter<C: Coding>(coding: &C, word: C::Word, from: u32, to: u32) -> bool {
+fn has_letter<C: Coding>(coding: &C, word: C::Word, from: u32, to: u32) -> bool {
     coding.has_letter(word, from, to)
 }
 
@@ -118,25 +118,20 @@ impl<S: Sidecar, M: Bytes> Operation for FindRun<'_, S, M> {
 }
 
 impl<C: Coding> Core<C> {
-    /// Adds a slot without a letter behind all of its run that are not above it.
+    /// Adds a slot without a letter behind all of its run that are not above it. Gives up no
+    /// letters; see [`Refuse`].
     #[inline(always)]
-    pub(crate) fn insert(
-        &mut self,
-        h0: u64,
-        relieve: impl Relieve<C, crate::mem::Memory> + Copy,
-    ) -> Result<(), Error> {
-        self.table.cpu().run(Insert {
-            core: self,
-            h0,
-            relieve,
-        })
+    pub(crate) fn insert(&mut self, h0: u64) -> Result<(), Error> {
+        self.table.cpu().run(Insert { core: self, h0 })
     }
 
+    /// [`insert`](Self::insert) the long way, kept out of the short one; and with letters given
+    /// up where there is no room for them.
     #[inline(never)]
-    fn insert_beyond(
+    pub(crate) fn insert_beyond(
         &mut self,
         h0: u64,
-        relieve: impl Relieve<C, crate::mem::Memory> + Copy,
+        relieve: impl Relieve<C, crate::mem::Memory>,
     ) -> Result<(), Error> {
         self.table.cpu().run(InsertBeyond {
             core: self,
@@ -161,18 +156,19 @@ impl<C: Coding> Core<C> {
     }
 }
 
-struct Insert<'f, C: Coding, R> {
+// Two words, so that it travels in registers.
+struct Insert<'f, C: Coding> {
     core: &'f mut Core<C>,
     h0: u64,
-    relieve: R,
 }
 
-impl<C: Coding, R: Relieve<C, crate::mem::Memory> + Copy> Operation for Insert<'_, C, R> {
+impl<C: Coding> Operation for Insert<'_, C> {
     type Output = Result<(), Error>;
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Result<(), Error> {
-        let Insert { core, h0, relieve } = self;
+        let Insert { core, h0 } = self;
+        let relieve = Refuse;
         let Fingerprint {
             quotient,
             remainder,

@@ -27,6 +27,10 @@ pub(crate) trait Moving<S: Sidecar, M> {
     /// Slots are about to move. Up by one, those from `from` up to, not including, `to`; or
     /// down by one, those behind `from` up to, not including, `to`. If this fails, they stay.
     fn before(self, table: &mut Table<S, M>, from: u64, to: u64) -> Result<(), Error>;
+
+    /// Is it certain, by the lane of a block, that there is nothing to do if its slots from
+    /// `from` up to, not including, `to` move up?
+    fn rests(&self, lane: &[u8], from: u32, to: u32) -> bool;
 }
 
 /// Nothing but the slots moves.
@@ -36,6 +40,11 @@ impl<S: Sidecar, M> Moving<S, M> for Still {
     #[inline(always)]
     fn before(self, _: &mut Table<S, M>, _: u64, _: u64) -> Result<(), Error> {
         Ok(())
+    }
+
+    #[inline(always)]
+    fn rests(&self, _: &[u8], _: u32, _: u32) -> bool {
+        true
     }
 }
 

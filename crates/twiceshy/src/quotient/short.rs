@@ -129,12 +129,14 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             // Often there is nothing to move.
             Some(empty) if empty == at => block::put::<L>(&mut block, at, slot),
             Some(empty) => {
-                let base = home * 64;
-                let (from, to) = (base + u64::from(at), base + u64::from(empty));
-                if let Err(error) = moving.before(self, from, to) {
-                    return Short::Done(Err(error));
+                if !moving.rests(block.as_ref().lane(), at, empty) {
+                    let base = home * 64;
+                    let (from, to) = (base + u64::from(at), base + u64::from(empty));
+                    if let Err(error) = moving.before(self, from, to) {
+                        return Short::Done(Err(error));
+                    }
+                    block = self.block_mut(home);
                 }
-                block = self.block_mut(home);
                 let _empty = block::shift_up::<I, L>(&mut block, at, empty, slot);
             }
             None => {

@@ -1,16 +1,15 @@
 //! Changing remainders: what needs the keys.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::{SelectorCoding, Stretch, TelescopingFilter, note, remainder};
+use super::{SelectorCoding, Stretch, TelescopingFilter, remainder};
 use crate::adaptive::Adapted;
 use crate::code::Selector;
 use crate::error::Error;
 use crate::hash::{Hashed, Seed, StreamHash};
 use crate::keyed::{Failure, Fixed, KeyedFilter, read};
-use crate::lettered::{Entry, Plan, distinct, is_same, match_all};
+use crate::lettered::{Entry, Plan, Refuse, distinct, is_same, match_all};
 use crate::quotient::{Geometry, Run, Violation};
 use crate::reverse_map::ReverseMap;
 use crate::traits::Adaptive;
@@ -179,10 +178,11 @@ impl<H: StreamHash, C: SelectorCoding> TelescopingFilter<H, C> {
         // The new key may be among those of its run already.
         let mut known = Known::new(source, Some(key));
         loop {
-            let full = Cell::new(None);
-            let result = self.core.insert(key.h0(), &note::<C>(&full));
-            match full.get() {
-                None => return Ok(result?),
+            let Err(error) = self.core.insert(key.h0()) else {
+                return Ok(());
+            };
+            match Refuse::block(&error) {
+                None => return Err(error.into()),
                 Some(block) => self.make_room(block, &mut known)?,
             };
         }
@@ -191,15 +191,8 @@ impl<H: StreamHash, C: SelectorCoding> TelescopingFilter<H, C> {
     /// Takes a slot out of its run, or says which block has no room for the letters that
     /// move.
     pub(super) fn close(&mut self, run: &Run, slot: u64) -> Result<(), u64> {
-        let full = Cell::new(None);
-        let result = self.core.close(run, slot, note::<C>(&full));
-        match full.get() {
-            Some(block) => Err(block),
-            None => {
-                debug_assert!(result.is_ok(), "closing fails for want of room only");
-                Ok(())
-            }
-        }
+        let result = self.core.close(run, slot, Refuse);
+        result.map_err(|error| Refuse::block(&error).expect("closing fails for want of room only"))
     }
 
     /// Gives up a selector of a block, or of the slot before it.

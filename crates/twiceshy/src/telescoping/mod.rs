@@ -52,7 +52,6 @@ mod remove;
 #[cfg(test)]
 mod tests;
 
-use std::cell::Cell;
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -63,9 +62,9 @@ use crate::error::Error;
 use crate::file::FilterKind;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::keyed::KeyedSet;
-use crate::lettered::{Core, Glimpse, Letters};
+use crate::lettered::{Core, Glimpse, Refuse};
 use crate::mem::Memory;
-use crate::quotient::{Geometry, Look, Table, Violation};
+use crate::quotient::{Geometry, Look, Violation};
 use crate::stats::Stats;
 use crate::traits::{Filter, Insert};
 
@@ -408,11 +407,18 @@ impl<H: StreamHash, C: SelectorCoding> TelescopingFilter<H, C> {
 
     #[inline(always)]
     fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
-        let full = Cell::new(None);
-        let result = self.core.insert(h0, &note::<C>(&full));
-        match full.get() {
-            None => result,
-            Some(block) => Err(self.needs(block)),
+        match self.core.insert(h0) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.explain(error)),
+        }
+    }
+
+    /// The error for callers: the keys that are needed, not the block that is full.
+    #[cold]
+    fn explain(&self, error: Error) -> Error {
+        match Refuse::block(&error) {
+            Some(block) => self.needs(block),
+            None => error,
         }
     }
 
@@ -436,16 +442,6 @@ impl<H: StreamHash, C: SelectorCoding> TelescopingFilter<H, C> {
             core: self.core.try_clone()?,
             ..*self
         })
-    }
-}
-
-/// Selectors can't be taken away without keys: notes the block that is full, and fails.
-fn note<C: SelectorCoding>(
-    full: &Cell<Option<u64>>,
-) -> impl Fn(&Table<C::Lane>, u64, &mut Letters<Selector>) -> Result<(), Error> + '_ {
-    |_, block, _| {
-        full.set(Some(block));
-        Err(Error::NeedsHashes { first: 0, last: 0 })
     }
 }
 

@@ -104,6 +104,30 @@ pub fn fuzz_code(data: &[u8]) {
     result.unwrap_or(());
 }
 
+/// Moves the letters of a number from some slot up to one without: as if coded afresh.
+fn raise_letters<A: Alphabet>(coder: &Coder<A>, number: u64, letters: &[(u32, A::Letter)]) {
+    let low = (number % 64) as u32;
+    let is_free = |slot: &u32| letters.iter().all(|(other, _)| other != slot);
+    // Up to the first free slot, and up to the last.
+    for high in [(low..64).find(is_free), (low..64).rfind(is_free)] {
+        let high = high.unwrap_or(64);
+        let raised = letters.iter().map(|&(slot, letter)| {
+            let moves = (low..high).contains(&slot);
+            (slot + u32::from(moves), letter)
+        });
+        let out = raised.clone().find(|&(slot, _)| slot == 64);
+        let out = out.map_or_else(A::Letter::default, |(_, letter)| letter);
+        let code = coder.encode(raised.filter(|&(slot, _)| slot < 64));
+        let stays = letters.iter().all(|(slot, _)| !(low..high).contains(slot));
+        // A number that is no code is left alone where nothing moves.
+        let expected = code.map(|code| (if stays { number } else { code }, out));
+        let result = coder.raise(number, low, high, A::Letter::default());
+        // Nor need it be understood to its end.
+        let is_code = coder.encode(letters.iter().copied()) == Some(number);
+        assert!(result == expected || (result.is_none() && !is_code));
+    }
+}
+
 fn code_letters<A: Alphabet>(
     coder: &Coder<A>,
     source: &mut Source<'_>,
@@ -115,6 +139,7 @@ fn code_letters<A: Alphabet>(
         let decoded: Vec<_> = coder.decode(number).collect();
         let code = coder.encode(decoded.iter().copied());
         assert!(code.is_some_and(|code| code <= number), "{number}");
+        raise_letters(coder, number, &decoded);
         let mut letters = Vec::new();
         let mut slot = source.below(64)? as u32;
         while slot < 64 {
@@ -127,6 +152,7 @@ fn code_letters<A: Alphabet>(
                 coder.decode(code).eq(letters.iter().copied()),
                 "{letters:?}"
             );
+            raise_letters(coder, code, &letters);
             for to in 0..64 {
                 let clear = letters.first().is_none_or(|&(slot, _)| slot > to);
                 assert_eq!(coder.is_clear(code, 0, to), clear);
