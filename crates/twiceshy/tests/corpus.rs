@@ -58,10 +58,10 @@ fn lists() {
 
 #[test]
 fn code() {
-    assert!(replay("code", fuzz_code).is_none_or(|count| count >= 20));
+    assert!(replay("code", fuzz_code).is_none_or(|count| count >= 100));
 }
 
 #[test]
 fn telescoping() {
-    assert!(replay("telescoping", fuzz_telescoping).is_none_or(|count| count >= 20));
+    assert!(replay("telescoping", fuzz_telescoping).is_none_or(|count| count >= 100));
 }
