@@ -1,8 +1,9 @@
 //! The thesis's adversary, who keeps what the filter gets wrong, against |Q|/|S|.
 //!
-//! Panels: `queue-10`, `queue-15`, … have |Q|/|S| at the start of each round, one panel for each
-//! initial |Q|/|S|; `element` has the share of the keys that were wrong at least once in the last
-//! round and `overall` that of its queries, both against the initial |Q|/|S|.
+//! Panels: `queue-10`, `queue-15`, … have |Q|/|S| at the start of each round but the first, one
+//! panel for each initial |Q|/|S|; `element` has the share of the keys that were wrong at least
+//! once in the last round and `overall` that of its queries, in percent and against the initial
+//! |Q|/|S|.
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -45,7 +46,7 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
                 }
                 let panel = format!("queue-{ratio}");
                 let last = adversary.history.last().context("no round was played")?;
-                for round in 0..parameters.most {
+                for round in 1..parameters.most {
                     // Who has given up is left with what they have.
                     let played = adversary.history.get(round as usize);
                     let queue = played.map_or(last.survivors, |round| round.queue);
@@ -53,8 +54,8 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
                     bench.note(&panel, entry.name, f64::from(round + 1), queue);
                 }
                 let x = f64::from(ratio);
-                bench.note("element", entry.name, x, last.element_fpr());
-                bench.note("overall", entry.name, x, last.overall_fpr());
+                bench.note("element", entry.name, x, 100.0 * last.element_fpr());
+                bench.note("overall", entry.name, x, 100.0 * last.overall_fpr());
                 done += 1;
                 bench.step(done, total);
             }
