@@ -1,8 +1,9 @@
 //! `data`: real keys for the examples and experiments, fetched and never kept with the code.
 //!
 //! Each set is a public package, fetched by its name with the tool that knows it, and what is
-//! made of it: text files with one key a line (or a genome), in the ignored folder `data/`. To
-//! add one, add a line to [`SETS`] and, if no function of `make` fits, one there.
+//! made of it: text files with one key a line (words with their frequency in front; or a genome),
+//! in the ignored folder `data/`. To add one, add a line to [`SETS`] and, if no function of `make`
+//! fits, one there.
 
 mod fetch;
 mod make;
