@@ -59,18 +59,38 @@ fn below(hash: u64, end: u64) -> u64 {
 
 /// `(sum - bucket) mod end`, where `sum` is made of the hash. If `end` is even, `sum` is odd, and
 /// no bucket is its own other one; else one of `end` is.
-#[inline(always)]
-fn reflect(hash: u64, bucket: u64, end: u64) -> u64 {
-    let odd = (end & 1) ^ 1;
-    let sum = below(hash, end >> odd) << odd | odd;
-    let (difference, borrow) = sum.overflowing_sub(bucket);
-    difference.wrapping_add(if borrow { end } else { 0 })
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mirror {
+    end: u64,
+    /// One if `end` is even.
+    odd: u32,
+    /// How many sums there are.
+    sums: u64,
+}
+
+impl Mirror {
+    #[inline(always)]
+    fn new(end: u64) -> Self {
+        let odd = u32::from(end % 2 == 0);
+        let sums = end >> odd;
+        Mirror { end, odd, sums }
+    }
+
+    #[inline(always)]
+    fn reflect(&self, hash: u64, bucket: u64) -> u64 {
+        let sum = below(hash, self.sums) << self.odd | u64::from(self.odd);
+        let difference = sum.wrapping_sub(bucket);
+        // Numbers of buckets have fewer than 63 bits: it is negative if the sum is smaller, as
+        // often as not, so there must be no branch on it.
+        let is_negative = (difference as i64 >> 63) as u64;
+        difference.wrapping_add(self.end & is_negative)
+    }
 }
 
 /// The other bucket is anywhere in the table: the cuckoo filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anywhere {
-    buckets: u64,
+    mirror: Mirror,
 }
 
 impl Alternate for Anywhere {}
@@ -80,12 +100,14 @@ impl sealed::Alternate for Anywhere {
     const NAME: &'static str = "CuckooFilter";
 
     fn new(buckets: u64) -> Self {
-        Anywhere { buckets }
+        Anywhere {
+            mirror: Mirror::new(buckets),
+        }
     }
 
     #[inline(always)]
     fn other(&self, bucket: u64, fingerprint: u64) -> u64 {
-        reflect(scramble(fingerprint), bucket, self.buckets)
+        self.mirror.reflect(scramble(fingerprint), bucket)
     }
 
     fn to_bytes(&self) -> [u8; 4] {
@@ -93,7 +115,7 @@ impl sealed::Alternate for Anywhere {
     }
 
     fn from_bytes(buckets: u64, bytes: [u8; 4]) -> Option<Self> {
-        (bytes == [0; 4]).then_some(Anywhere { buckets })
+        (bytes == [0; 4]).then(|| Self::new(buckets))
     }
 }
 
@@ -187,8 +209,8 @@ impl sealed::Alternate for Near {
             // Odd, so that no bucket is its own other one; but for chunks of one.
             return bucket ^ (apart | u64::from(log2 > 0));
         }
-        let end = self.buckets - last;
-        last + reflect(hash, bucket - last, end)
+        let chunk = Mirror::new(self.buckets - last);
+        last + chunk.reflect(hash, bucket - last)
     }
 
     fn to_bytes(&self) -> [u8; 4] {

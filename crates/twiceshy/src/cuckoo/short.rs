@@ -15,6 +15,17 @@ use crate::error::Error;
 use crate::mem::Memory;
 use crate::traits::Removed;
 
+/// The first of two buckets in which something is marked, with its marks; the second if none has
+/// any. Which one it is cannot be foreseen, so it is computed: of a choice compilers
+/// make a branch, which is guessed wrong every other time.
+#[inline(always)]
+fn first_of([(bucket, here), (other, there)]: [(u64, u64); 2]) -> (u64, u64) {
+    // Its highest bit is set for zero only.
+    let below = here.wrapping_sub(1) & !here;
+    let is_zero = (below as i64 >> 63) as u64;
+    (bucket ^ (bucket ^ other) & is_zero, here | there & is_zero)
+}
+
 impl<A: Alternate> Core<Memory, A> {
     #[inline(always)]
     pub(super) fn insert_short(&mut self, h0: u64) -> Result<(), Error> {
@@ -25,10 +36,7 @@ impl<A: Alternate> Core<Memory, A> {
         let other = self.alternate.other(bucket, fingerprint);
         let here = self.narrow.equal(self.table.load_whole(bucket), 0);
         let there = self.narrow.equal(self.table.load_whole(other), 0);
-        let (place, free) = match here {
-            0 => (other, there),
-            _ => (bucket, here),
-        };
+        let (place, free) = first_of([(bucket, here), (other, there)]);
         if free == 0 {
             return self.insert_by_kick([bucket, other], fingerprint);
         }
@@ -73,10 +81,7 @@ impl<A: Alternate> Core<Memory, A> {
             .narrow
             .equal(self.table.load_whole(bucket), fingerprint);
         let there = self.narrow.equal(self.table.load_whole(other), fingerprint);
-        let (place, equal) = match here {
-            0 => (other, there),
-            _ => (bucket, here),
-        };
+        let (place, equal) = first_of([(bucket, here), (other, there)]);
         if equal == 0 {
             return Removed::NotFound;
         }
@@ -84,5 +89,21 @@ impl<A: Alternate> Core<Memory, A> {
             .flip(place, self.narrow.at_first(equal, fingerprint));
         self.len -= 1;
         Removed::One
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_that_is_marked() {
+        let marks = [0, 1, 1 << 11, 1 << 62, 1 << 63, u64::MAX];
+        for here in marks {
+            for there in marks {
+                let expected = if here == 0 { (9, there) } else { (4, here) };
+                assert_eq!(first_of([(4, here), (9, there)]), expected);
+            }
+        }
     }
 }
