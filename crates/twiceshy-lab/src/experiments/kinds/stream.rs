@@ -6,6 +6,7 @@
 //! | panel | figures |
 //! | --- | --- |
 //! | `W rate` | the share of mistakes among the queries of somebody else by the same law: always the same ones, from which nothing is learnt |
+//! | `W online` | the share of mistakes among the queries of the stream since the last place: for streams whose keys go out of fashion |
 //! | `W bits` | bits per key that learning took |
 //! | `W reads` | database reads so far, for each million of queries of the whole stream |
 //! | `W speed` | millions of queries a second, reads of a database in memory and learning included |
@@ -120,8 +121,11 @@ fn one(
             let strangers = source.strangers(&mut *queries, until - asked);
             asked += strangers.len();
             for runner in &mut runners {
+                let before = runner.reads;
                 let speed = runner.ask(&strangers, &database)?;
                 bench.note(&panel("speed"), &runner.name, name, speed);
+                let rate = (runner.reads - before) as f64 / strangers.len() as f64;
+                bench.note(&panel("online"), &runner.name, asked as f64, rate);
             }
             // Whose turn is first makes no difference to counts, but to times.
             runners.rotate_left(1);
