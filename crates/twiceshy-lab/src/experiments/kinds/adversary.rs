@@ -32,7 +32,7 @@ struct Parameters {
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
     let parameters: Parameters = bench.parameters()?;
     let sets = bench.sets()?;
-    let seeds = seeds(bench.seeds(), bench.rounds())?;
+    let seeds = seeds(bench)?;
     let (mut done, total) = (0, seeds.len() * parameters.ratios.len() * sets.len());
     for seed in seeds {
         let keys = Keys::new(seed);

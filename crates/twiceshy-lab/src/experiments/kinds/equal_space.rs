@@ -13,6 +13,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use twiceshy::quotient::spare_slots;
 
+use super::super::bench::Bench;
 use crate::sets::{Entry, Set, Shape};
 
 /// How large the filters are.
@@ -133,10 +134,14 @@ fn is_full(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(twiceshy::Error::Full { .. }))
 }
 
-/// Each place is measured once for each seed.
-pub(super) fn seeds(seeds: &[u64], rounds: usize) -> Result<Vec<u64>> {
-    ensure!(seeds.len() >= rounds, "{rounds} rounds need as many seeds");
-    Ok(seeds[..rounds].to_vec())
+/// The seeds of this scale: each place is measured once for each of them.
+pub(super) fn seeds(bench: &mut Bench<'_>) -> Result<Vec<u64>> {
+    let (all, rounds) = (bench.seeds().to_vec(), bench.rounds());
+    ensure!(all.len() >= rounds, "{rounds} rounds need as many seeds");
+    if rounds < all.len() {
+        bench.remark(format!("at this scale, the first {rounds} of the seeds"));
+    }
+    Ok(all[..rounds].to_vec())
 }
 
 #[cfg(test)]

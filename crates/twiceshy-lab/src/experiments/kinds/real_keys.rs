@@ -39,7 +39,7 @@ pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
         return Ok(());
     }
     let sets = bench.sets()?;
-    let seeds = seeds(bench.seeds(), bench.rounds())?;
+    let seeds = seeds(bench)?;
     let (mut done, total) = (0, seeds.len() * sets.len());
     for seed in seeds {
         let keys = RealSet::load(&name, seed)?;

@@ -34,7 +34,7 @@ pub(super) const OURS: &str = "adaptive";
 pub(super) fn run(bench: &mut Bench<'_>) -> Result<()> {
     let parameters: Parameters = bench.parameters()?;
     let sets = bench.sets()?;
-    let seeds = seeds(bench.seeds(), bench.rounds())?;
+    let seeds = seeds(bench)?;
     let (mut done, total) = (0, seeds.len() * parameters.ratios.len() * sets.len());
     for (round, seed) in seeds.into_iter().enumerate() {
         let stream = ask(&parameters.workload, seed, parameters.queries)?;
