@@ -35,12 +35,11 @@ pub(super) fn write(path: &Path, judged: &[Judged<'_>]) -> Result<()> {
     fs::write(path, text).with_context(|| format!("can't write {}", path.display()))
 }
 
+/// A name that needs no escape in a link.
 fn plot(judged: &Judged<'_>, panel: &str) -> String {
-    format!(
-        "{}-{}.svg",
-        judged.experiment.name,
-        panel.replace([' ', ','], "-")
-    )
+    let words = panel.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    format!("{}-{}.svg", judged.experiment.name, words.join("-"))
 }
 
 fn head(text: &mut String, judged: &[Judged<'_>]) -> std::fmt::Result {

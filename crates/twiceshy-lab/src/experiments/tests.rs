@@ -244,7 +244,18 @@ fn every_experiment_runs_at_the_smallest_scale() {
     for experiment in &experiments {
         assert!(html.contains(&format!("<h2 id=\"{}\"", experiment.name)));
     }
-    assert!(folder.path().join("results").read_dir().unwrap().count() > 5);
+    let text = fs::read_to_string(folder.path().join("results.md")).unwrap();
+    let links: Vec<&str> = text.split("](results/").skip(1).collect();
+    assert!(links.len() > 5);
+    for link in links {
+        let (name, _) = link.split_once(')').unwrap();
+        assert!(folder.path().join("results").join(name).exists(), "{name}");
+        assert!(
+            name.chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-.".contains(c)),
+            "{name}"
+        );
+    }
 }
 
 fn check(experiment: &Experiment, outcome: &Outcome) {
