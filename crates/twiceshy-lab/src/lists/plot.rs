@@ -4,6 +4,9 @@ use twiceshy_report::{Axis, LineChart, Series};
 
 use super::space::Row;
 
+/// Bits per YES key above which nothing is drawn: some curves go to thousands.
+const MOST: f64 = 20.0;
+
 /// A curve: its name, its colour, whether it is dashed, and what it shows.
 type Curve = (&'static str, usize, bool, fn(&Row) -> Option<f64>);
 
@@ -32,11 +35,12 @@ pub(super) fn draw(rows: &[Row], fpr: f64) -> String {
         "Bits per YES key, {total} keys on both lists; at rate: {fpr:.4}"
     ))
     .x(Axis::linear("log2 of NO keys for each YES key"))
-    .y(Axis::log("bits per YES key"));
+    .y(Axis::linear("bits per YES key"));
     for (name, colour, dashed, value) in CURVES {
         let points = rows
             .iter()
-            .filter_map(|row| Some((f64::from(row.log2_ratio), value(row)?)));
+            .filter_map(|row| Some((f64::from(row.log2_ratio), value(row)?)))
+            .filter(|point| point.1 <= MOST);
         let series = Series::new(name).points(points).colour(colour);
         chart = chart.series(if dashed { series.dashed() } else { series });
     }
