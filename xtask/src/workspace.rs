@@ -64,6 +64,14 @@ impl Workspace {
         command
     }
 
+    /// A program that cargo has built with the dev profile, to run in the root: `NAME` or
+    /// `examples/NAME`.
+    pub(crate) fn built(&self, name: &str) -> Command {
+        let program = self.root.join(self.target("debug")).join(name);
+        let program = program.with_extension(std::env::consts::EXE_EXTENSION);
+        self.command(&program.to_string_lossy())
+    }
+
     /// `cargo ARGS…`, given as one line and split at spaces.
     pub(crate) fn cargo(&self, args: &str) -> Command {
         let mut cargo = self.command("cargo");

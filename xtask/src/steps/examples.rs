@@ -9,12 +9,9 @@ use crate::{Result, command};
 /// they lie.
 pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
     command::run(&mut workspace.cargo("build --workspace --all-features --examples"))?;
-    let folder = workspace.target("debug").join("examples");
     for package in [LIBRARY, REPORT, STORE] {
         for example in workspace.examples(package)? {
-            let program = workspace.root().join(&folder).join(example);
-            let program = program.with_extension(std::env::consts::EXE_EXTENSION);
-            command::run(&mut workspace.command(&program.to_string_lossy()))?;
+            command::run(&mut workspace.built(&format!("examples/{example}")))?;
         }
     }
     Ok(Outcome::Passed)

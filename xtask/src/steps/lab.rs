@@ -133,6 +133,9 @@ const STORE_EXPERIMENTS: [&str; 9] = [
 ];
 
 pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
+    // As the tests build it, so that nothing is built again; it is optimised there, too.
+    let build = format!("build --workspace --all-features --bin {LAB}");
+    command::run(&mut workspace.cargo(&build))?;
     let compare = format!("compare --log2-slots {LOG2_SLOTS} --rounds 1");
     let mut complaints = complaints(&report(workspace, &compare, "compare-tiny.json")?);
     let store = report(
@@ -152,10 +155,11 @@ pub(super) fn run(workspace: &Workspace) -> Result<Outcome> {
 /// Runs the lab, and reads what it writes.
 fn report(workspace: &Workspace, args: &str, file: &str) -> Result<Value> {
     let json = workspace.target(file);
-    let mut cargo = workspace.cargo(&format!("run --release -p {LAB} -- {args}"));
+    let mut lab = workspace.built(LAB);
+    lab.args(args.split_whitespace());
     // The report of an earlier run must not pass for this one's.
     let _ = fs::remove_file(workspace.root().join(&json));
-    command::run(cargo.arg("--json").arg(&json))?;
+    command::run(lab.arg("--json").arg(&json))?;
     let text = fs::read_to_string(workspace.root().join(json))?;
     Ok(serde_json::from_str(&text)?)
 }
@@ -165,8 +169,9 @@ fn experiments(workspace: &Workspace) -> Result<Vec<String>> {
     let folder = workspace.target("lab-tiny");
     let there = workspace.root().join(&folder);
     let _ = fs::remove_dir_all(&there);
-    let mut cargo = workspace.cargo(&format!("run --release -p {LAB} -- run all --scale tiny"));
-    command::run(cargo.arg("--out").arg(&folder))?;
+    let mut lab = workspace.built(LAB);
+    lab.args(["run", "all", "--scale", "tiny", "--out"]);
+    command::run(lab.arg(&folder))?;
     let page = fs::read_to_string(there.join("index.html"))?;
     let mut complaints = Vec::new();
     let declared = workspace

@@ -1,7 +1,7 @@
 //! Words of bits: rank, select, packed slots, and the choice of instructions.
 //!
 //! This is the one place with unsafe code: intrinsics, and reads and writes of a block
-//! whose bytes were counted when the table was made. Every fast routine has a portable twin with the same
+//! or a cell whose bytes were counted when the table was made. Every fast routine has a portable twin with the same
 //! surface; the twin is the oracle of the fast one in tests, and
 //! `--cfg twiceshy_portable` makes it the only one.
 
@@ -10,6 +10,7 @@ mod avx2;
 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
 mod avx2_scan;
 mod blocks;
+mod cells;
 mod cpu;
 mod packed;
 mod prefetch;
@@ -19,6 +20,7 @@ mod select;
 mod word;
 
 pub use blocks::{Blocks, Bytes, Lane, OpenBlocks, bytes_of_blocks};
+pub use cells::{Cells, bytes_of_cells};
 pub use cpu::{Cpu, Isa, Operation, Portable};
 pub use packed::Packed;
 pub use prefetch::prefetch;

@@ -63,22 +63,19 @@ fn below(hash: u64, end: u64) -> u64 {
 struct Mirror {
     end: u64,
     /// One if `end` is even.
-    odd: u32,
-    /// How many sums there are.
-    sums: u64,
+    odd: u64,
 }
 
 impl Mirror {
     #[inline(always)]
     fn new(end: u64) -> Self {
-        let odd = u32::from(end % 2 == 0);
-        let sums = end >> odd;
-        Mirror { end, odd, sums }
+        let odd = u64::from(end % 2 == 0);
+        Mirror { end, odd }
     }
 
     #[inline(always)]
     fn reflect(&self, hash: u64, bucket: u64) -> u64 {
-        let sum = below(hash, self.sums) << self.odd | u64::from(self.odd);
+        let sum = below(hash, self.end) | self.odd;
         let difference = sum.wrapping_sub(bucket);
         // Numbers of buckets have fewer than 63 bits: it is negative if the sum is smaller, as
         // often as not, so there must be no branch on it.

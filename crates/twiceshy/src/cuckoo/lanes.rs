@@ -14,9 +14,6 @@ use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 /// Slots of a bucket.
 pub(super) const SLOTS: u32 = 4;
 
-/// Bytes behind the last bucket that must be there, because whole words are read.
-pub(super) const SLACK: usize = 16;
-
 /// A register that four lanes fit into.
 pub(super) trait Word:
     Copy

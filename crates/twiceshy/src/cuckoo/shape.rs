@@ -1,6 +1,7 @@
 //! The measures of a partial-key filter, and what follows from them.
 
-use super::lanes::{SLACK, SLOTS};
+use super::lanes::SLOTS;
+use crate::bits::bytes_of_cells;
 use crate::error::Error;
 use crate::quotient::Geometry;
 
@@ -50,6 +51,8 @@ pub struct Shape {
     buckets: u64,
     bits: u32,
     packing: Packing,
+    /// `2^bits - 1`, at hand for every lookup.
+    fingerprints: u64,
 }
 
 /// Where a key lives and what is stored of it.
@@ -84,6 +87,7 @@ impl Shape {
             buckets,
             bits: fingerprint_bits,
             packing,
+            fingerprints: (1 << fingerprint_bits) - 1,
         })
     }
 
@@ -122,8 +126,9 @@ impl Shape {
     }
 
     /// The different fingerprints that there are: all but zero.
+    #[inline(always)]
     pub(super) fn fingerprints(&self) -> u64 {
-        (1 << self.bits) - 1
+        self.fingerprints
     }
 
     /// Bits of a stored bucket.
@@ -136,8 +141,7 @@ impl Shape {
 
     /// Bytes of the table; `None` if they can't be addressed.
     pub(super) fn checked_bytes(&self) -> Option<usize> {
-        let bits = self.buckets.checked_mul(self.bucket_bits().into())?;
-        usize::try_from(bits.div_ceil(8)).ok()?.checked_add(SLACK)
+        bytes_of_cells(self.buckets, self.bucket_bits())
     }
 
     /// Bytes of the table.

@@ -33,8 +33,16 @@ impl<A: Alternate> Core<Memory, A> {
             bucket,
             fingerprint,
         } = self.table.shape().home(h0);
-        let other = self.alternate.other(bucket, fingerprint);
         let here = self.narrow.equal(self.table.load_whole(bucket), 0);
+        // While half of the buckets' slots are free, the first bucket nearly always has one: the
+        // branch is guessed right, and the line of the other bucket is not fetched.
+        if self.len < 2 * self.table.shape().buckets() && here != 0 {
+            self.table
+                .flip(bucket, self.narrow.at_first(here, fingerprint));
+            self.len += 1;
+            return Ok(());
+        }
+        let other = self.alternate.other(bucket, fingerprint);
         let there = self.narrow.equal(self.table.load_whole(other), 0);
         let (place, free) = first_of([(bucket, here), (other, there)]);
         if free == 0 {

@@ -9,20 +9,19 @@
 //! most, holds all of it: 60 bits of a `u64`, 124 of a `u128`; and the only buckets with more,
 //! those of 16 and of 32 bits a fingerprint, start at whole bytes.
 
-use super::lanes::{Lanes, SLACK, Word};
+use super::lanes::{Lanes, Word};
 use super::semi_sort;
 use super::shape::{Packing, Shape};
-use crate::bits::{Bytes, prefetch};
+use crate::bits::{Bytes, Cells, prefetch};
 use crate::error::Error;
 use crate::mem::{HugePages, Memory};
 use crate::quotient::Violation;
 
 /// The buckets of a filter.
 pub(super) struct Table<M = Memory> {
-    memory: M,
+    /// A cell is a stored bucket.
+    cells: Cells<M>,
     shape: Shape,
-    /// Bits of a stored bucket.
-    stride: u64,
 }
 
 impl Table {
@@ -33,28 +32,20 @@ impl Table {
     }
 
     pub(super) fn try_clone(&self) -> Result<Self, Error> {
-        Ok(Table {
-            memory: self.memory.try_clone()?,
-            ..*self
-        })
+        Table::over(self.cells.memory().try_clone()?, self.shape)
     }
 
     pub(super) fn clear(&mut self) {
-        self.memory.as_mut().fill(0);
+        self.cells.bytes_mut().fill(0);
     }
 }
 
 impl<M: Bytes> Table<M> {
     /// A table over these bytes.
     pub(super) fn over(memory: M, shape: Shape) -> Result<Self, Error> {
-        if Some(memory.as_ref().len()) != shape.checked_bytes() {
-            return Err(Error::geometry("the table has another length"));
-        }
-        Ok(Table {
-            memory,
-            shape,
-            stride: shape.bucket_bits().into(),
-        })
+        let cells = Cells::new(memory, shape.bucket_bits(), shape.buckets());
+        let cells = cells.ok_or_else(|| Error::geometry("the table has another length"))?;
+        Ok(Table { cells, shape })
     }
 
     #[inline(always)]
@@ -63,30 +54,23 @@ impl<M: Bytes> Table<M> {
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
-        self.memory.as_ref()
-    }
-
-    /// The byte in which a bucket starts, and its bit in there: 0 or 4.
-    #[inline(always)]
-    fn place(&self, bucket: u64) -> (usize, u32) {
-        let bit = bucket * self.stride;
-        ((bit / 8) as usize, (bit % 8) as u32)
+        self.cells.bytes()
     }
 
     /// What is stored of a bucket.
     #[inline(always)]
     fn stored<W: Word>(&self, bucket: u64) -> W {
-        let (at, shift) = self.place(bucket);
-        (W::read(self.memory.as_ref(), at) >> shift) & W::mask(self.stride as u32)
+        // The bit in the byte is 0 or 4.
+        let (at, shift) = self.cells.place(bucket);
+        (W::read(self.bytes(), at) >> shift) & W::mask(self.shape.bucket_bits())
     }
 
     /// The fingerprints of a bucket that is not semi-sorted.
     #[inline(always)]
     pub(super) fn load_whole(&self, bucket: u64) -> u64 {
         debug_assert!(self.shape.packing() == Packing::Whole);
-        let (at, shift) = self.place(bucket);
         // Bits of the next bucket above do not disturb comparisons.
-        u64::read(self.memory.as_ref(), at) >> shift
+        self.cells.word(bucket)
     }
 
     /// The fingerprints of a bucket.
@@ -102,7 +86,7 @@ impl<M: Bytes> Table<M> {
     /// Asks for the cache line of a bucket.
     #[inline(always)]
     pub(super) fn prefetch(&self, bucket: u64) {
-        prefetch(self.memory.as_ref(), self.place(bucket).0);
+        prefetch(self.bytes(), self.cells.place(bucket).0);
     }
 
     /// Every bucket is one that could have been stored, and there is nothing behind them; gives
@@ -119,13 +103,12 @@ impl<M: Bytes> Table<M> {
             }
             used += u64::from(lanes.used(loaded));
         }
-        let (at, shift) = self.place(self.shape.buckets());
+        let (at, shift) = self.cells.place(self.shape.buckets());
         let behind = &self.bytes()[at..];
         let first = behind.first().map_or(0, |byte| byte >> shift);
         if first != 0 || behind[1..].iter().any(|&byte| byte != 0) {
             return Err(Violation::new("the padding is not zero", at as u64));
         }
-        debug_assert!(behind.len() >= SLACK);
         Ok(used)
     }
 }
@@ -134,11 +117,8 @@ impl<M: Bytes + AsMut<[u8]>> Table<M> {
     /// Flips bits of a bucket that is not semi-sorted and fits a `u64`.
     #[inline(always)]
     pub(super) fn flip(&mut self, bucket: u64, bits: u64) {
-        debug_assert!(self.shape.packing() == Packing::Whole && self.stride <= 64);
-        let (at, shift) = self.place(bucket);
-        let bytes = self.memory.as_mut();
-        let word = u64::read(bytes, at) ^ bits << shift;
-        word.write(bytes, at);
+        debug_assert!(self.shape.packing() == Packing::Whole && self.shape.bucket_bits() <= 64);
+        self.cells.flip(bucket, bits);
     }
 
     /// Writes the fingerprints of a bucket. Semi-sorted, they may change places.
@@ -150,9 +130,9 @@ impl<M: Bytes + AsMut<[u8]>> Table<M> {
                 semi_sort::encode(fingerprints, lanes, self.shape.fingerprint_bits())
             }
         };
-        let (at, shift) = self.place(bucket);
-        let mask = W::mask(self.stride as u32) << shift;
-        let bytes = self.memory.as_mut();
+        let (at, shift) = self.cells.place(bucket);
+        let mask = W::mask(self.shape.bucket_bits()) << shift;
+        let bytes = self.cells.bytes_mut();
         let word = W::read(bytes, at) & !mask | stored << shift;
         word.write(bytes, at);
     }
