@@ -8,6 +8,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::hint::black_box;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
@@ -268,6 +269,9 @@ fn fill(filter: &mut dyn Contender, setting: &Setting, record: &mut Record) -> R
     if let Some((learner, lore)) = filter.learner().zip(record.lore.as_ref()) {
         learning::adapt_before(learner, workload, lore, late)?;
     }
+    if workload.adapted > 0.0 {
+        level_caches(filter, workload)?;
+    }
     let last = time(
         late..end,
         |i| workload.member(i),
@@ -284,14 +288,38 @@ fn fill(filter: &mut dyn Contender, setting: &Setting, record: &mut Record) -> R
     Ok(())
 }
 
+/// Gives every contender the same caches. Who has just learnt has been all over the keys, and its
+/// table has been pushed out and only read since; the table of who learns nothing would be as the last
+/// writes have left it.
+fn level_caches(filter: &mut dyn Contender, workload: &Workload) -> Result<()> {
+    const LINE: usize = 64;
+    let mut elsewhere = vec![0_u8; 256 << 20];
+    elsewhere
+        .iter_mut()
+        .step_by(LINE)
+        .for_each(|byte| *byte = 1);
+    black_box(&elsewhere);
+    warm_up(filter, workload)
+}
+
+/// Brings a filter back into the caches that the others used meanwhile.
+fn warm_up(filter: &mut dyn Contender, workload: &Workload) -> Result<()> {
+    let (first, count) = (workload.queries(), workload.warm_up());
+    let asked = |i| workload.random_member(i);
+    time(first..first + count, asked, |keys| {
+        Ok(filter.contains_all(keys))
+    })?;
+    Ok(())
+}
+
 fn query(filter: &mut dyn Contender, setting: &Setting, record: &mut Record) -> Result<()> {
     let workload = &setting.workload;
-    let (cold, end) = (workload.warm_up(), workload.queries());
+    let end = workload.queries();
+    warm_up(filter, workload)?;
     let hit = |i| workload.random_member(i);
     let miss = |i| workload.stranger(i);
     let mut ask = |keys: &[u64]| Ok(filter.contains_all(keys));
 
-    time(end..end + cold, hit, &mut ask)?;
     let hits = time(0..end, hit, &mut ask)?;
     ensure!(
         hits.count == end,
@@ -312,6 +340,7 @@ fn query(filter: &mut dyn Contender, setting: &Setting, record: &mut Record) -> 
 fn remove(filter: &mut dyn Contender, setting: &Setting, record: &mut Record) -> Result<()> {
     let workload = &setting.workload;
     let end = workload.removals();
+    warm_up(filter, workload)?;
     let removed = time(0..end, workload.removed_member(), |keys| {
         Ok(filter.remove_all(keys))
     })?;

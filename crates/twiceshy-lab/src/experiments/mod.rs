@@ -10,7 +10,7 @@
 //! | --- | --- |
 //! | [`spec`] | the shape of a declaration |
 //! | [`kinds`] | the ways to measure, and the list of them |
-//! | [`bench`] | what such a way is given: parameters, a place for figures, the progress |
+//! | [`mod@bench`] | what such a way is given: parameters, a place for figures, the progress |
 //! | [`result`] | raw results on disk |
 //! | [`verdict`] | claims held against results |
 //! | [`run`], [`list`], [`report`] | the commands |

@@ -1,5 +1,5 @@
 //! Threads (figure 4 of the paper), with what there is here: a sharded filter that any number of
-//! threads may fill at once ([`Guard`](twiceshy_store::Guard)), filters of one thread each that
+//! threads may fill at once ([`Guard`]), filters of one thread each that
 //! are merged, a bulk load, and lookups in one shared filter. Panels `inserts` and `lookups`, in
 //! millions a second; places: threads.
 
