@@ -4,6 +4,7 @@
 //! [contributing]: https://github.com/twiceshy/twiceshy/blob/HEAD/CONTRIBUTING.md
 //! [design]: https://github.com/twiceshy/twiceshy/blob/HEAD/docs/design.md
 //! [mit]: https://github.com/twiceshy/twiceshy/blob/HEAD/LICENSE-MIT
+//! [results]: https://github.com/twiceshy/twiceshy/blob/HEAD/docs/results.md
 //! [store]: https://github.com/twiceshy/twiceshy/blob/HEAD/crates/twiceshy-store/README.md
 #![doc = ""]
 #![doc = include_str!("../README.md")]
