@@ -7,10 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde::Serialize;
 
 use crate::exit::Outcome;
+use crate::numbers::grouped;
 
 /// How the program speaks.
 #[derive(Clone, Copy, Debug)]
@@ -186,12 +187,17 @@ impl Progress {
             }
             (Unit::Bytes, None) => "{msg} {spinner} {bytes}  {bytes_per_sec}  {elapsed}",
             (Unit::Things, Some(_)) => {
-                "{msg} {wide_bar} {human_pos}/{human_len}  {per_sec}  {eta} left"
+                "{msg} {wide_bar} {human_pos}/{human_len}  {rate}  {eta} left"
             }
-            (Unit::Things, None) => "{msg} {spinner} {human_pos}  {per_sec}  {elapsed}",
+            (Unit::Things, None) => "{msg} {spinner} {human_pos}  {rate}  {elapsed}",
         };
         let style = ProgressStyle::with_template(template);
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        // Whole things a second: nobody wants four digits behind the point.
+        let rate = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+            let _ = write!(text, "{}/s", grouped(state.per_sec() as u64));
+        };
+        bar.set_style(style.with_key("rate", rate));
         bar.set_message(what.to_owned());
         Progress {
             bar,
