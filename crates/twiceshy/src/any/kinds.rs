@@ -81,23 +81,31 @@ fn with_room<F>(merge: impl Fn(u32) -> Result<F, Error>) -> Result<F, Error> {
     }
 }
 
+/// What nearly every kind has under other names. (They are no trait's: a retouched Bloom filter, which
+/// forgets members, is no [`Filter`].)
+macro_rules! by_its_methods {
+    () => {
+        fn has(&self, key: &[u8]) -> bool {
+            self.contains(key)
+        }
+
+        fn figures(&self) -> Stats {
+            self.stats()
+        }
+
+        fn empty(&mut self) {
+            self.clear();
+        }
+    };
+}
+
 impl<H: StreamHash> Kind for QuotientFilter<H> {
     type Keys = ();
 
-    fn has(&self, key: &[u8]) -> bool {
-        self.contains(key)
-    }
-
-    fn figures(&self) -> Stats {
-        self.stats()
-    }
+    by_its_methods!();
 
     fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
         self.insert(key)
-    }
-
-    fn empty(&mut self) {
-        self.clear();
     }
 
     fn union(filters: &[&Self]) -> Result<Self, Error> {
@@ -120,20 +128,10 @@ impl<H: StreamHash> Kind for QuotientFilter<H> {
 impl<H: StreamHash> Kind for CountingFilter<H> {
     type Keys = ();
 
-    fn has(&self, key: &[u8]) -> bool {
-        self.contains(key)
-    }
-
-    fn figures(&self) -> Stats {
-        self.stats()
-    }
+    by_its_methods!();
 
     fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
         self.insert(key)
-    }
-
-    fn empty(&mut self) {
-        self.clear();
     }
 
     fn union(filters: &[&Self]) -> Result<Self, Error> {
@@ -167,20 +165,10 @@ fn sum(collision: &Collision<'_>) -> Result<Entry, Error> {
 impl<H: StreamHash> Kind for AdaptiveFilter<H> {
     type Keys = ();
 
-    fn has(&self, key: &[u8]) -> bool {
-        self.contains(key)
-    }
-
-    fn figures(&self) -> Stats {
-        self.stats()
-    }
+    by_its_methods!();
 
     fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
         self.insert(key).map(|_| ())
-    }
-
-    fn empty(&mut self) {
-        self.clear();
     }
 
     fn union(filters: &[&Self]) -> Result<Self, Error> {
@@ -212,40 +200,20 @@ where
 {
     type Keys = ();
 
-    fn has(&self, key: &[u8]) -> bool {
-        self.contains(key)
-    }
-
-    fn figures(&self) -> Stats {
-        self.stats()
-    }
+    by_its_methods!();
 
     fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
         self.insert(key)
-    }
-
-    fn empty(&mut self) {
-        self.clear();
     }
 }
 
 impl<H: StreamHash> Kind for ExtensionFilter<H> {
     type Keys = ();
 
-    fn has(&self, key: &[u8]) -> bool {
-        self.contains(key)
-    }
-
-    fn figures(&self) -> Stats {
-        self.stats()
-    }
+    by_its_methods!();
 
     fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
         self.insert(key)
-    }
-
-    fn empty(&mut self) {
-        self.clear();
     }
 }
 
@@ -255,20 +223,10 @@ where
 {
     type Keys = ();
 
-    fn has(&self, key: &[u8]) -> bool {
-        self.contains(key)
-    }
-
-    fn figures(&self) -> Stats {
-        self.stats()
-    }
+    by_its_methods!();
 
     fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
         self.insert(key)
-    }
-
-    fn empty(&mut self) {
-        self.clear();
     }
 }
 
@@ -276,13 +234,7 @@ impl<H: StreamHash> Kind for AdaptiveCuckooFilter<H> {
     /// Its keys by cell, once there are any: a file has none.
     type Keys = Option<MemoryCells>;
 
-    fn has(&self, key: &[u8]) -> bool {
-        self.contains(key)
-    }
-
-    fn figures(&self) -> Stats {
-        self.stats()
-    }
+    by_its_methods!();
 
     fn put(&mut self, keys: &mut Option<MemoryCells>, key: &[u8]) -> Result<(), Error> {
         if keys.is_none() && !self.is_empty() {
@@ -294,10 +246,6 @@ impl<H: StreamHash> Kind for AdaptiveCuckooFilter<H> {
         let cells = keys.get_or_insert_with(MemoryCells::default);
         let hashed = Hashed::from_bytes::<H>(&self.seed(), key);
         self.insert_hashed(&hashed, cells).map_err(Error::from)
-    }
-
-    fn empty(&mut self) {
-        self.clear();
     }
 }
 
@@ -315,21 +263,11 @@ fn bit_union<H: StreamHash, P: Probes>(
 impl<H: StreamHash> Kind for BloomFilter<H> {
     type Keys = ();
 
-    fn has(&self, key: &[u8]) -> bool {
-        self.contains(key)
-    }
-
-    fn figures(&self) -> Stats {
-        self.stats()
-    }
+    by_its_methods!();
 
     fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
         self.insert(key);
         Ok(())
-    }
-
-    fn empty(&mut self) {
-        self.clear();
     }
 
     fn union(filters: &[&Self]) -> Result<Self, Error> {
@@ -350,21 +288,11 @@ impl<H: StreamHash> Kind for BloomFilter<H> {
 impl<H: StreamHash> Kind for BlockedBloomFilter<H> {
     type Keys = ();
 
-    fn has(&self, key: &[u8]) -> bool {
-        self.contains(key)
-    }
-
-    fn figures(&self) -> Stats {
-        self.stats()
-    }
+    by_its_methods!();
 
     fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
         self.insert(key);
         Ok(())
-    }
-
-    fn empty(&mut self) {
-        self.clear();
     }
 
     fn union(filters: &[&Self]) -> Result<Self, Error> {
@@ -375,21 +303,11 @@ impl<H: StreamHash> Kind for BlockedBloomFilter<H> {
 impl<H: StreamHash> Kind for RetouchedBloomFilter<H> {
     type Keys = ();
 
-    fn has(&self, key: &[u8]) -> bool {
-        self.contains(key)
-    }
-
-    fn figures(&self) -> Stats {
-        self.stats()
-    }
+    by_its_methods!();
 
     fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
         self.insert(key);
         Ok(())
-    }
-
-    fn empty(&mut self) {
-        self.clear();
     }
 }
 
