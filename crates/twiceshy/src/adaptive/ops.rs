@@ -9,7 +9,9 @@ use super::print::{Digits, Stream, extension_slot};
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
-use crate::quotient::{Fingerprint, Glance, Mark, Marks, Run, Short, Sidecar, Slot, Table};
+use crate::quotient::{
+    Fingerprint, Gap, Glance, Mark, Marks, Run, Short, Sidecar, Slot, Table, Taken,
+};
 use crate::traits::Removed;
 
 pub(super) struct Answer<'f, L, M> {
@@ -154,10 +156,7 @@ pub(super) struct RemovePlain<'f, L> {
     pub(super) lane: PhantomData<L>,
 }
 
-impl<L: Sidecar> Operation for RemovePlain<'_, L>
-where
-    Mark: Into<L::Item>,
-{
+impl<L: Sidecar> Operation for RemovePlain<'_, L> {
     type Output = Option<Removed>;
 
     #[inline(always)]
@@ -165,12 +164,28 @@ where
         let RemovePlain { core, h0, .. } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.remove_short::<I, L, true>(fingerprint) {
-            Short::Done(removed) => {
+            Taken::Done(removed) => {
                 core.live -= u64::from(removed == Removed::One);
                 Some(removed)
             }
-            Short::NotHere => core.remove_beyond(h0),
+            Taken::Across(gap) => core.close_gap::<L>(gap),
+            Taken::NotHere => core.remove_beyond(h0),
         }
+    }
+}
+
+pub(super) struct CloseGap<'f, L> {
+    pub(super) core: &'f mut Core,
+    pub(super) gap: Gap,
+    pub(super) lane: PhantomData<L>,
+}
+
+impl<L: Sidecar> Operation for CloseGap<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        self.core.table.close_gap::<I, L>(self.gap);
     }
 }
 

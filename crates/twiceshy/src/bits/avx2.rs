@@ -5,12 +5,13 @@
 //! branch predictor guesses. Here they take the same few steps always.
 
 use std::arch::x86_64::{
-    __cpuid, __m256i, _mm_cvtsi32_si128, _mm256_add_epi8, _mm256_and_si256, _mm256_andnot_si256,
-    _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epi32, _mm256_movemask_epi8, _mm256_or_si256,
-    _mm256_permute2x128_si256, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x,
-    _mm256_setr_epi8, _mm256_setr_epi64x, _mm256_setzero_si256, _mm256_shuffle_epi8,
-    _mm256_sll_epi64, _mm256_slli_si256, _mm256_sllv_epi64, _mm256_srl_epi64, _mm256_srlv_epi64,
-    _mm256_storeu_si256, _mm256_sub_epi8, _mm256_sub_epi64, _mm256_xor_si256, _pdep_u64, _pext_u64,
+    __cpuid, __m256i, _bzhi_u64, _mm_cvtsi32_si128, _mm256_add_epi8, _mm256_and_si256,
+    _mm256_andnot_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epi32,
+    _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set1_epi8,
+    _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setr_epi64x,
+    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sll_epi64, _mm256_slli_si256,
+    _mm256_sllv_epi64, _mm256_srl_epi64, _mm256_srlv_epi64, _mm256_storeu_si256, _mm256_sub_epi8,
+    _mm256_sub_epi64, _mm256_xor_si256, _pdep_u64, _pext_u64,
 };
 use std::sync::OnceLock;
 
@@ -62,6 +63,14 @@ fn pdep_is_slow() -> bool {
     amd && family < 0x19
 }
 
+/// The first bit of `settled` at or after `from`, which is at most 64.
+#[inline(always)]
+pub(super) fn first_from(settled: u64, from: u32) -> Option<u32> {
+    // SAFETY: see `Avx2`. With 64 all bits stay, and none is left.
+    let settled = settled ^ unsafe { _bzhi_u64(settled, from) };
+    (settled != 0).then(|| settled.trailing_zeros())
+}
+
 impl Isa for Avx2 {
     #[inline(always)]
     fn select_bit(word: u64, rank: u32) -> u64 {
@@ -94,8 +103,7 @@ impl Isa for Avx2 {
             sums_equal(opened as u32, closed as u32, 0)
                 | sums_equal((opened >> 32) as u32, (closed >> 32) as u32, -open) << 32
         };
-        let settled = settled & !0 << (from & 63);
-        (settled != 0).then(|| settled.trailing_zeros())
+        first_from(settled, from)
     }
 
     #[inline(always)]

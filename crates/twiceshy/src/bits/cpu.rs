@@ -1,13 +1,15 @@
 //! Which instructions this machine has, found once and then passed along.
 //!
 //! Code that wants fast bit instructions is written once, generic over [`Isa`], as an
-//! [`Operation`]; [`Cpu::run`] compiles its body twice, with and without the
+//! [`Operation`]; [`Cpu::run`] compiles its body for each set of
 //! instructions, and picks one **per operation**, never per select. Everything that
 //! an operation calls is `#[inline(always)]`, so that it is compiled with the
 //! operation's instructions (the way `memchr` does it).
 
 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
 use super::avx2;
+#[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+use super::avx512;
 use super::packed::Packed;
 use super::raw_block::{RawBlock, load, store};
 use super::scan::{self, Scan, Scanned};
@@ -30,7 +32,7 @@ pub trait Isa: Copy {
 
     /// The first slot, at or after `from`, where everything that has opened has closed:
     /// with as many bits of `opened` up to and including it as of `closed` below it.
-    /// From `from` on there are never fewer. `from` is below 64.
+    /// From `from` on there are never fewer. `from` is at most 64.
     fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32>;
 
     /// All slots where everything that has opened has closed, a bit each: with as many bits
@@ -225,17 +227,39 @@ enum Level {
     Portable,
     #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
     Avx2,
+    #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+    Avx512,
 }
 
 impl Cpu {
     /// Finds what this machine has.
     #[must_use]
     pub fn detect() -> Self {
+        #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+        if avx512::is_available() {
+            return Cpu(Level::Avx512);
+        }
         #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
         if avx2::is_available() {
             return Cpu(Level::Avx2);
         }
         Self::portable()
+    }
+
+    /// All sets of instructions that this machine has, the least first: for tests.
+    #[cfg(test)]
+    pub(crate) fn all() -> Vec<Self> {
+        #[allow(unused_mut)]
+        let mut all = vec![Self::portable()];
+        #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+        if avx2::is_available() {
+            all.push(Cpu(Level::Avx2));
+        }
+        #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+        if avx512::is_available() {
+            all.push(Cpu(Level::Avx512));
+        }
+        all
     }
 
     /// No special instructions, whatever the machine has.
@@ -250,9 +274,12 @@ impl Cpu {
         match self.0 {
             Level::Portable => run_portable(operation),
             #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
-            // SAFETY: `Level::Avx2` is made by `detect` only, after it has found every
+            // SAFETY: `detect` and `all` alone make this level, after they have found every
             // feature that `run` enables.
             Level::Avx2 => unsafe { avx2::run(operation) },
+            #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+            // SAFETY: as above.
+            Level::Avx512 => unsafe { avx512::run(operation) },
         }
     }
 }
@@ -311,8 +338,9 @@ mod tests {
             let (bits, mask) = (state ^ state >> 29, state.rotate_left(20) & state);
             let places = (0..64).filter(|&i| bits >> i & 1 == 1);
             let expected = places.fold(0, |all, i| all | naive(mask, i));
-            assert_eq!(Cpu::portable().run(Deposit(bits, mask)), expected);
-            assert_eq!(Cpu::detect().run(Deposit(bits, mask)), expected);
+            for cpu in Cpu::all() {
+                assert_eq!(cpu.run(Deposit(bits, mask)), expected);
+            }
         }
     }
 
@@ -327,19 +355,12 @@ mod tests {
     fn check(word: u64) {
         for rank in 0..64 {
             let expected = naive(word, rank);
-            assert_eq!(
-                Cpu::portable().run(Select(word, rank)),
-                expected,
-                "{word:#x} {rank}"
-            );
-            assert_eq!(
-                Cpu::detect().run(Select(word, rank)),
-                expected,
-                "{word:#x} {rank}"
-            );
             let two = expected | if rank < 63 { naive(word, rank + 1) } else { 0 };
-            assert_eq!(Cpu::portable().run(SelectTwo(word, rank)), two);
-            assert_eq!(Cpu::detect().run(SelectTwo(word, rank)), two);
+            for cpu in Cpu::all() {
+                let context = || format!("{cpu:?} {word:#x} {rank}");
+                assert_eq!(cpu.run(Select(word, rank)), expected, "{}", context());
+                assert_eq!(cpu.run(SelectTwo(word, rank)), two, "{}", context());
+            }
         }
     }
 
@@ -349,8 +370,9 @@ mod tests {
             let word = low << (low % 7 * 8) | low.rotate_right(16);
             let rank = (low % 33) as u32;
             let expected = naive(word, rank);
-            assert_eq!(Cpu::portable().run(Select(word, rank)), expected);
-            assert_eq!(Cpu::detect().run(Select(word, rank)), expected);
+            for cpu in Cpu::all() {
+                assert_eq!(cpu.run(Select(word, rank)), expected);
+            }
         }
         for byte in 0..=0xff_u64 {
             for at in 0..8 {
@@ -407,12 +429,13 @@ mod tests {
                     }
                 }
             }
-            let from = from.max(random() % 64) as u32;
+            let from = from.max(random() % 65) as u32;
             let count =
                 |word: u64, below: u32| (0..below).filter(|bit| word >> bit & 1 == 1).count();
             let naive = (from..64).find(|&slot| count(opened, slot + 1) == count(closed, slot));
-            assert_eq!(Cpu::portable().run(Settled(opened, closed, from)), naive);
-            assert_eq!(Cpu::detect().run(Settled(opened, closed, from)), naive);
+            for cpu in Cpu::all() {
+                assert_eq!(cpu.run(Settled(opened, closed, from)), naive, "{cpu:?}");
+            }
         }
     }
 
@@ -470,7 +493,7 @@ mod tests {
             let compressed = (0..64).map_while(|at| Some((at, taken.next()?)));
             let compressed =
                 compressed.fold(0_u64, |word, (at, bit)| word | (opened >> bit & 1) << at);
-            for cpu in [Cpu::portable(), Cpu::detect()] {
+            for cpu in Cpu::all() {
                 assert_eq!(cpu.run(AllSettled(opened, closed, open)), settled);
                 assert_eq!(cpu.run(Compress(opened, closed)), compressed);
             }

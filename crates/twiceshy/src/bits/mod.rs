@@ -9,6 +9,8 @@
 mod avx2;
 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
 mod avx2_scan;
+#[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+mod avx512;
 mod blocks;
 mod cells;
 mod cpu;

@@ -401,7 +401,7 @@ mod tests {
             };
             for from in 0..64_usize {
                 for to in from..64_usize {
-                    for cpu in [Cpu::portable(), Cpu::detect()] {
+                    for cpu in Cpu::all() {
                         let mut bytes = before.clone();
                         let shift = |bytes: &mut Vec<u8>, up, carry| {
                             let range = (from as u32, to as u32);

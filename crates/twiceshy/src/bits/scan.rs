@@ -166,7 +166,7 @@ mod tests {
                     packed.set(&mut bytes[HEADER..], slot, value);
                     values.push(value);
                 }
-                for cpu in [Cpu::portable(), Cpu::detect()] {
+                for cpu in Cpu::all() {
                     let mask = |scanned: Scanned| Scanned {
                         ascending: scanned.ascending & mask_below(63),
                         ..scanned

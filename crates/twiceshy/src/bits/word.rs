@@ -43,10 +43,12 @@ pub fn shift_bits_up(word: u64, from: u32, to: u32, carry: bool) -> (u64, bool) 
 #[must_use]
 pub fn shift_bits_down(word: u64, from: u32, to: u32, carry: bool) -> (u64, bool) {
     debug_assert!(from <= to);
-    let range = mask_through(to) & !mask_below(from);
-    let moved = (word & range) >> 1 & range;
     let out = word >> from & 1 == 1;
-    (word & !range | moved | u64::from(carry) << to, out)
+    // All up to `to`, of which those from `from` on lose their first.
+    let through = word & mask_through(to);
+    let moved = through >> from >> 1 << from;
+    let new = word ^ through ^ through & mask_below(from) ^ moved;
+    (new | u64::from(carry) << to, out)
 }
 
 /// The eight bytes at `at` as a little-endian word, at any alignment.

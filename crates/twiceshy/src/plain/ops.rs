@@ -4,7 +4,7 @@ use super::Core;
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
-use crate::quotient::{Bare, Fingerprint, Glance, Short};
+use crate::quotient::{Bare, Fingerprint, Gap, Glance, Short, Taken};
 use crate::traits::Removed;
 
 // Operations are two words, so that they travel in registers.
@@ -57,6 +57,12 @@ impl Core {
     #[inline(never)]
     fn insert_beyond(&mut self, h0: u64) -> Result<(), Error> {
         self.table.cpu().run(InsertBeyond { core: self, h0 })
+    }
+
+    #[inline(never)]
+    fn close_gap(&mut self, gap: Gap) -> Removed {
+        self.table.cpu().run(CloseGap { core: self, gap });
+        Removed::One
     }
 
     #[inline(never)]
@@ -141,9 +147,24 @@ impl Operation for RemoveOne<'_> {
         let RemoveOne { core, h0 } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.remove_short::<I, Bare, false>(fingerprint) {
-            Short::Done(removed) => removed,
-            Short::NotHere => core.remove_beyond(h0),
+            Taken::Done(removed) => removed,
+            Taken::Across(gap) => core.close_gap(gap),
+            Taken::NotHere => core.remove_beyond(h0),
         }
+    }
+}
+
+struct CloseGap<'f> {
+    core: &'f mut Core,
+    gap: Gap,
+}
+
+impl Operation for CloseGap<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        self.core.table.close_gap::<I, Bare>(self.gap);
     }
 }
 

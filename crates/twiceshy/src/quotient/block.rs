@@ -86,7 +86,7 @@ impl Header {
     /// Is any of the slots `start..=end` marked? The slot behind the block is not seen and
     /// counts as marked, so `end` may be 64.
     #[inline(always)]
-    fn any_marked(&self, start: u32, end: u32) -> bool {
+    pub(super) fn any_marked(&self, start: u32, end: u32) -> bool {
         let seen = self.marked & mask_through(end & 63) & !0 << (start & 63);
         seen | u64::from(end >> 6) != 0
     }
@@ -159,7 +159,7 @@ impl Header {
 
     /// The first slot at or after `from` before which the runs of all lower quotients (of
     /// its own, too, if `OWN`) have ended; `None` if there is none in this block. `from` is
-    /// at least the block's offset and below 64.
+    /// at least the block's offset and at most 64.
     #[inline(always)]
     pub(super) fn first_settled<I: Isa, S: Sidecar, const OWN: bool>(
         &self,
@@ -171,6 +171,15 @@ impl Header {
             self.occupieds << 1
         };
         I::first_settled(opened, self.last_slots::<S>(), from)
+    }
+
+    /// How many slots of this block move when all of the block before it do: those before the
+    /// first that is settled.
+    #[inline(always)]
+    pub(super) fn moving<I: Isa, S: Sidecar>(&self) -> u32 {
+        // The runs of earlier blocks may take all of it.
+        let from = u32::from(self.offset).min(64);
+        self.first_settled::<I, S, false>(from).unwrap_or(64)
     }
 
     /// The last slots of this block's own runs, marked tails included. A tail that goes on
@@ -232,6 +241,13 @@ pub(super) fn clear_runends(block: &mut RawBlockMut<'_>, ends: u64) {
 pub(super) fn add_runends(block: &mut RawBlockMut<'_>, ends: u64) {
     let word = stored_runends(&block.as_ref());
     block.set_word::<RUNENDS>(word | ends);
+}
+
+/// Clears the occupied bits that are set in `quotients`.
+#[inline(always)]
+pub(super) fn clear_occupied(block: &mut RawBlockMut<'_>, quotients: u64) {
+    let word = block.as_ref().word::<OCCUPIEDS>();
+    block.set_word::<OCCUPIEDS>(word & !quotients);
 }
 
 /// All that a slot holds: what travels when it is shifted.
@@ -347,6 +363,25 @@ pub(super) fn shift_down<I: Isa, S: Sidecar>(
         runend,
         item: S::shift_down(block.lane(), from, to, carry.item),
     }
+}
+
+/// Takes slot `at` out of a run of unmarked slots that starts at `start`: moves the slots
+/// `at + 1..=to` down by one, and puts `carry` into `to`.
+///
+/// Only the last slot of the run has a runend bit. So the run is told to end one slot earlier,
+/// or to be no more, by taking out its first bit, whichever of its slots goes.
+#[inline(always)]
+pub(super) fn close<I: Isa, S: Sidecar>(
+    block: &mut RawBlockMut<'_>,
+    start: u32,
+    at: u32,
+    to: u32,
+    carry: Slot<S::Item>,
+) {
+    let (runends, _) = shift_bits_down(stored_runends(&block.as_ref()), start, to, carry.runend);
+    block.set_word::<RUNENDS>(runends);
+    let _closed = block.shift_down::<I>(at, to, carry.value);
+    let _home = S::shift_down(block.lane(), at, to, carry.item);
 }
 
 /// Writes all occupied bits at once.

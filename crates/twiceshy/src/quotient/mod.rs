@@ -53,7 +53,7 @@ pub use geometry::{Fingerprint, Geometry, Minirun};
 pub use iter::Runs;
 pub(crate) use scan::{Buffer, Home, Scan};
 pub(crate) use shift::Moving;
-pub(crate) use short::Short;
+pub(crate) use short::{Gap, Short, Taken};
 pub(crate) use sidecar::Unmarked;
 pub use sidecar::{Bare, Mark, Marks, Sidecar};
 pub use table::{Table, TableOptions, spare_slots};

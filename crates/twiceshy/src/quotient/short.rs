@@ -25,6 +25,26 @@ pub(crate) enum Short<T> {
     NotHere,
 }
 
+/// What came of a removal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// All is done.
+    Done(Removed),
+    /// Slots of further blocks move: [`Table::close_gap`] must finish it.
+    Across(Gap),
+    /// Nothing has changed, the long way must do it.
+    NotHere,
+}
+
+/// A slot to be closed in its home block, all slots behind it being such that move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gap {
+    block: u64,
+    /// The first slot of its run.
+    start: u32,
+    at: u32,
+}
+
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// The home block of quotient `i` and its header. What has to move may lie behind it, so
     /// those lines are asked for as well.
@@ -194,66 +214,78 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     pub(crate) fn remove_short<I: Isa, L: Sidecar, const ALONE: bool>(
         &mut self,
         fingerprint: Fingerprint,
-    ) -> Short<Removed>
-    where
-        S::Item: Into<L::Item>,
-    {
+    ) -> Taken {
+        let pattern = self.packed().repeat_compared(fingerprint.remainder);
         let (home, i) = split(fingerprint.quotient);
         let (mut block, header) = self.open_block::<L>(home, i);
         let packed = block.packed();
-        let Some(run) = header.run::<I, L>(i) else {
-            return Short::NotHere;
-        };
-        let (start, length) = (run.start, run.end - run.start);
-        if length > packed.per_window() {
-            return Short::NotHere;
+        if header.offset > 63 {
+            return Taken::NotHere;
         }
-        let pattern = packed.repeat_compared(fingerprint.remainder);
-        let equal = packed.equal(block.as_ref().window(start), pattern, length);
+        let run = header.probe::<I>(i);
+        if run.last >= packed.per_window() {
+            return Taken::NotHere;
+        }
+        let end = run.start + run.last + 1;
+        if L::MARKS && header.any_marked(run.start, end) {
+            return Taken::NotHere;
+        }
+        let window = block.as_ref().window(run.start);
+        let equal = packed.equal_through(window, pattern, run.last) & run.occupied;
         if equal == 0 {
-            return Short::Done(Removed::NotFound);
+            return Taken::Done(Removed::NotFound);
         }
         if ALONE && equal & (equal - 1) != 0 {
-            return Short::NotHere;
+            return Taken::NotHere;
         }
         // Equal slots are equal: the last of them has the fewest to move.
-        let at = start + packed.index_of(equal);
-        let end = start + length;
-        let mut last = home;
-        // Behind the run nothing moves if no other quotient before there has a run.
-        let unmoved = if !header.any_occupied(i + 1, end - 1) {
-            Some(end)
-        } else if end < 64 {
-            header.first_settled::<I, L, false>(end)
-        } else {
-            None
-        };
-        match unmoved {
-            Some(unmoved) => {
-                let _closed =
-                    block::shift_down::<I, L>(&mut block, at, unmoved - 1, Slot::default());
-            }
-            None => {
-                // A slot comes down from the next block, unless nothing moves there.
-                let next = (home + 1) * 64;
-                let unmoved = self.first_unmoved::<I>(next);
-                last = (unmoved - 1) / 64;
-                let carry = if unmoved > next {
-                    self.shift_down_from::<I>(home + 1, unmoved).convert()
-                } else {
-                    Slot::default()
-                };
-                block = self.block_mut(home);
-                let _closed = block::shift_down::<I, L>(&mut block, at, 63, carry);
-            }
-        }
-        // If the run's end went, the slot before it is the end now, or the run is no more.
-        let was_end = at + 1 == end;
-        let new_end = u64::from(was_end & (length > 1)) << (at.wrapping_sub(1) & 63);
-        block::add_runends(&mut block, new_end);
-        block::set_occupied(&mut block, i, length > 1);
-        self.lower_offsets::<I>(home + 1, last);
+        let at = run.start + packed.index_of(equal);
+        block::clear_occupied(&mut block, u64::from(run.last == 0) << i);
         self.used -= 1;
-        Short::Done(Removed::One)
+        match header.first_settled::<I, L, false>(end) {
+            Some(unmoved) => {
+                let mut block = self.block_mut(home);
+                block::close::<I, L>(&mut block, run.start, at, unmoved - 1, Slot::default());
+                Taken::Done(Removed::One)
+            }
+            None => Taken::Across(Gap {
+                block: home,
+                start: run.start,
+                at,
+            }),
+        }
+    }
+
+    /// Finishes a removal: closes the gap, and moves the slots of the next blocks, up to the first
+    /// that is settled.
+    #[inline(always)]
+    pub(crate) fn close_gap<I: Isa, L: Sidecar>(&mut self, gap: Gap) {
+        let Gap {
+            mut block,
+            mut start,
+            mut at,
+        } = gap;
+        let mut moving = 64;
+        while moving > 63 {
+            // The first slot of the next block comes down, if that one moves.
+            let (mut next_moving, mut carry) = (0, Slot::default());
+            if block + 1 < self.blocks() {
+                let next = self.block(block + 1);
+                next_moving = Header::read::<L>(&next).moving::<I, L>();
+                if next_moving > 0 {
+                    carry = block::get::<L>(&next, self.packed(), 0);
+                }
+            }
+            block::close::<I, L>(&mut self.block_mut(block), start, at, 63, carry);
+            block += 1;
+            (start, at, moving) = (0, 0, next_moving);
+        }
+        if moving > 0 {
+            let mut block = self.block_mut(block);
+            block::close::<I, L>(&mut block, start, at, moving - 1, Slot::default());
+        } else {
+            block -= 1;
+        }
+        self.lower_offsets::<I>(gap.block + 1, block);
     }
 }

@@ -127,8 +127,9 @@ impl<H: StreamHash> Contender for Adaptive<H> {
     #[inline(always)]
     fn remove(&mut self, key: u64) -> bool {
         match self.filter.remove_known_member(&key) {
+            Ok(removed) => removed == Removed::One,
             Err(Error::NeedsKeys { minirun }) => self.remove_among(key, minirun).is_ok(),
-            removed => removed == Ok(Removed::One),
+            Err(_) => false,
         }
     }
 

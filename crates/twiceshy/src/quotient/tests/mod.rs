@@ -111,7 +111,14 @@ impl<S: Made> Operation for RemoveShort<'_, S> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Self::Output {
-        self.0.remove_short::<I, S, false>(self.1)
+        match self.0.remove_short::<I, S, false>(self.1) {
+            Taken::Done(removed) => Short::Done(removed),
+            Taken::Across(gap) => {
+                self.0.close_gap::<I, S>(gap);
+                Short::Done(Removed::One)
+            }
+            Taken::NotHere => Short::NotHere,
+        }
     }
 }
 

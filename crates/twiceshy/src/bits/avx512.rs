@@ -1,0 +1,326 @@
+//! The instructions of x86-64 since 2019 (Ice Lake, Zen 4): 512-bit vectors that count bits and
+//! shift across words.
+//!
+//! A block has 64 slots, so one vector of bytes holds a count for each of them, and eight words
+//! are nearly always all that moves. What [`avx2`](super::avx2) does in some hundred instructions,
+//! takes thirty here; that matters because an operation waits for memory, and how many of them
+//! wait at the same time depends on how many fit into the processor's window of instructions.
+
+#![allow(
+    clippy::incompatible_msrv,
+    reason = "compiled only where the compiler has all of this: see build.rs"
+)]
+
+use std::arch::x86_64::{
+    __m512i, _bzhi_u32, _mm512_add_epi8, _mm512_and_si512, _mm512_cmpeq_epi8_mask,
+    _mm512_mask_storeu_epi64, _mm512_maskz_loadu_epi64, _mm512_or_si512, _mm512_popcnt_epi8,
+    _mm512_popcnt_epi64, _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setr_epi64,
+    _mm512_shldv_epi64, _mm512_shrdv_epi64, _mm512_shuffle_epi8, _mm512_sllv_epi64,
+    _mm512_srlv_epi64, _mm512_sub_epi8, _mm512_sub_epi64, _mm512_subs_epu16,
+    _mm512_ternarylogic_epi64,
+};
+use std::sync::OnceLock;
+
+use super::avx2::{self, Avx2};
+use super::cpu::{Isa, Operation};
+use super::packed::Packed;
+use super::raw_block::RawBlock;
+use super::scan::{Scan, Scanned};
+
+/// Every method is called from [`run`] only, on a machine with all that it enables: that
+/// is the `SAFETY` of every block here.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Avx512(());
+
+/// # Safety
+/// The machine must have popcnt, lzcnt, bmi1, bmi2, avx2, and avx512 with f, bw, bitalg,
+/// vpopcntdq and vbmi2.
+#[inline(never)]
+#[target_feature(
+    enable = "popcnt,lzcnt,bmi1,bmi2,avx2,avx512f,avx512bw,avx512bitalg,avx512vpopcntdq,avx512vbmi2"
+)]
+pub(super) unsafe fn run<O: Operation>(operation: O) -> O::Output {
+    operation.run::<Avx512>()
+}
+
+/// Has this machine all that [`run`] needs?
+pub(super) fn is_available() -> bool {
+    static AVAILABLE: OnceLock<bool> = OnceLock::new();
+    *AVAILABLE.get_or_init(|| {
+        avx2::is_available()
+            && std::arch::is_x86_feature_detected!("avx512f")
+            && std::arch::is_x86_feature_detected!("avx512bw")
+            && std::arch::is_x86_feature_detected!("avx512bitalg")
+            && std::arch::is_x86_feature_detected!("avx512vpopcntdq")
+            && std::arch::is_x86_feature_detected!("avx512vbmi2")
+    })
+}
+
+impl Isa for Avx512 {
+    #[inline(always)]
+    fn select_bit(word: u64, rank: u32) -> u64 {
+        Avx2::select_bit(word, rank)
+    }
+
+    #[inline(always)]
+    fn select_two(word: u64, rank: u32) -> u64 {
+        Avx2::select_two(word, rank)
+    }
+
+    #[inline(always)]
+    fn deposit(bits: u64, mask: u64) -> u64 {
+        Avx2::deposit(bits, mask)
+    }
+
+    #[inline(always)]
+    fn compress(word: u64, mask: u64) -> u64 {
+        Avx2::compress(word, mask)
+    }
+
+    #[inline(always)]
+    unsafe fn scan<const STRICT: bool>(
+        block: &RawBlock<'_>,
+        packed: &Packed,
+        scan: &Scan,
+    ) -> Scanned {
+        // SAFETY: the caller's promise.
+        unsafe { Avx2::scan::<STRICT>(block, packed, scan) }
+    }
+
+    #[inline(always)]
+    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
+        avx2::first_from(Self::all_settled(opened, closed, 0), from)
+    }
+
+    /// The count of opened less the count of closed at every slot, in a byte each: what the
+    /// eight bits around it say, and what the bits below those do.
+    ///
+    /// ```text
+    /// byte     0   1  …  7     8   9  …  15       of the result
+    /// within   bits 0..=i of byte 0 | of byte 1   a byte for each, masked and counted
+    /// before   0                    | byte 0      a word for each eight, masked and counted
+    /// ```
+    #[inline(always)]
+    fn all_settled(opened: u64, closed: u64, open: u32) -> u64 {
+        // SAFETY: see `Avx512`.
+        unsafe {
+            let opened = _mm512_set1_epi64(opened as i64);
+            // What closes at a slot counts from the next one on.
+            let closed = _mm512_set1_epi64((closed << 1) as i64);
+            let within = _mm512_sub_epi8(count_within(opened), count_within(closed));
+            let before = _mm512_sub_epi64(count_before(closed), count_before(opened));
+            // Each word's lowest byte, eight times.
+            let before = _mm512_shuffle_epi8(
+                before,
+                _mm512_setr_epi64(0, EIGHTS, 0, EIGHTS, 0, EIGHTS, 0, EIGHTS),
+            );
+            // With 64 open ones none of the 64 slots is settled, and bytes can't tell more.
+            let within = _mm512_add_epi8(within, _mm512_set1_epi8(open.min(64) as i8));
+            _mm512_cmpeq_epi8_mask(within, before)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_words_up(words: *mut u8, bits: u32, low: u32, high: u32, carry: u64) {
+        let (first, last) = (low / 64, high.wrapping_sub(1) / 64);
+        // From the highest vector down, so that each reads what is not yet moved. One is nearly
+        // always enough.
+        if last - first >= 8 {
+            // SAFETY: see `Avx512` and the caller's promise.
+            unsafe { rest_up(words, bits, first, last, high) };
+        }
+        // SAFETY: see `Avx512` and the caller's promise: nothing behind the last word is
+        // touched, and eight bytes before the first are read.
+        unsafe {
+            let lanes = first_lanes(last + 1 - first);
+            let at = words.add(first as usize * 8);
+            let here = _mm512_maskz_loadu_epi64(lanes, at.cast());
+            let below = _mm512_maskz_loadu_epi64(lanes, at.sub(8).cast());
+            let moved = _mm512_shldv_epi64(here, below, _mm512_set1_epi64(i64::from(bits)));
+            let (low, high) = (low % 64, high - first * 64);
+            let both = _mm512_or_si512(outside(low, high, here), inside(low + bits, high, moved));
+            _mm512_mask_storeu_epi64(at.cast(), lanes, put(carry, i64::from(low), both));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn shift_words_down(words: *mut u8, bits: u32, low: u32, high: u32, carry: u64) {
+        let (first, last) = (low / 64, high.wrapping_sub(1) / 64);
+        // From the lowest vector up, so that each reads what is not yet moved. One is nearly
+        // always enough.
+        // SAFETY: see `Avx512` and the caller's promise: nothing behind the last word is
+        // written, and eight bytes behind it are read.
+        unsafe {
+            let lanes = first_lanes(last + 1 - first);
+            let at = words.add(first as usize * 8);
+            let here = _mm512_maskz_loadu_epi64(lanes, at.cast());
+            let above = _mm512_maskz_loadu_epi64(lanes, at.add(8).cast());
+            let moved = _mm512_shrdv_epi64(here, above, _mm512_set1_epi64(i64::from(bits)));
+            let (low, high) = (low % 64, high - first * 64);
+            let both = _mm512_or_si512(outside(low, high, here), inside(low, high - bits, moved));
+            _mm512_mask_storeu_epi64(at.cast(), lanes, put(carry, i64::from(high - bits), both));
+        }
+        if last - first >= 8 {
+            // SAFETY: as above.
+            unsafe { rest_down(words, bits, first + 8, high, carry) };
+        }
+    }
+}
+
+/// [`shift_words_up`](Isa::shift_words_up) for all words from `first + 8` to `last`.
+///
+/// # Safety
+/// As there; and the machine has what [`run`] needs.
+#[inline(never)]
+#[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
+unsafe fn rest_up(words: *mut u8, bits: u32, first: u32, last: u32, high: u32) {
+    let mut word = first + (last - first) / 8 * 8;
+    while word > first {
+        // SAFETY: as in `shift_words_up`.
+        unsafe {
+            let lanes = first_lanes(last + 1 - word);
+            let at = words.add(word as usize * 8);
+            let here = _mm512_maskz_loadu_epi64(lanes, at.cast());
+            let below = _mm512_maskz_loadu_epi64(lanes, at.sub(8).cast());
+            let moved = _mm512_shldv_epi64(here, below, _mm512_set1_epi64(i64::from(bits)));
+            let high = high - word * 64;
+            let both = _mm512_or_si512(outside(0, high, here), inside(0, high, moved));
+            _mm512_mask_storeu_epi64(at.cast(), lanes, both);
+        }
+        word -= 8;
+    }
+}
+
+/// [`shift_words_down`](Isa::shift_words_down) for all words from `first` on.
+///
+/// # Safety
+/// As there; and the machine has what [`run`] needs.
+#[inline(never)]
+#[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
+unsafe fn rest_down(words: *mut u8, bits: u32, first: u32, high: u32, carry: u64) {
+    let last = (high - 1) / 64;
+    let mut word = first;
+    while word <= last {
+        // SAFETY: as in `shift_words_down`.
+        unsafe {
+            let lanes = first_lanes(last + 1 - word);
+            let at = words.add(word as usize * 8);
+            let here = _mm512_maskz_loadu_epi64(lanes, at.cast());
+            let above = _mm512_maskz_loadu_epi64(lanes, at.add(8).cast());
+            let moved = _mm512_shrdv_epi64(here, above, _mm512_set1_epi64(i64::from(bits)));
+            let start = word * 64;
+            // The slot of the carry may have begun in the vector before.
+            let slot = i64::from(high - bits) - i64::from(start);
+            let both = _mm512_or_si512(
+                outside(0, high - start, here),
+                inside(0, slot.max(0) as u32, moved),
+            );
+            _mm512_mask_storeu_epi64(at.cast(), lanes, put(carry, slot, both));
+        }
+        word += 8;
+    }
+}
+
+/// Eight bytes of 8: which byte of 16 to take.
+const EIGHTS: i64 = 0x0808_0808_0808_0808;
+
+/// Where the eight words of a vector start, in bits.
+#[inline(always)]
+unsafe fn starts() -> __m512i {
+    // SAFETY: see `Avx512`.
+    unsafe { _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448) }
+}
+
+/// The first `count` of eight lanes; all of them if `count` is more.
+#[inline(always)]
+fn first_lanes(count: u32) -> u8 {
+    // SAFETY: see `Avx512`.
+    unsafe { _bzhi_u32(0xff, count) as u8 }
+}
+
+/// Byte `i` of the result: how many of the bits of byte `i / 8`, up to and including bit `i % 8`,
+/// are set. `word` is eight times the same.
+#[inline(always)]
+unsafe fn count_within(word: __m512i) -> __m512i {
+    const ONES: i64 = 0x0101_0101_0101_0101;
+    // SAFETY: see `Avx512`.
+    unsafe {
+        let bytes = _mm512_setr_epi64(
+            0,
+            ONES,
+            2 * ONES,
+            3 * ONES,
+            4 * ONES,
+            5 * ONES,
+            6 * ONES,
+            7 * ONES,
+        );
+        let through = _mm512_set1_epi64(0xff7f_3f1f_0f07_0301_u64 as i64);
+        _mm512_popcnt_epi8(_mm512_and_si512(_mm512_shuffle_epi8(word, bytes), through))
+    }
+}
+
+/// Word `i` of the result: how many of the first `8 i` bits are set. `word` is eight times the
+/// same.
+#[inline(always)]
+unsafe fn count_before(word: __m512i) -> __m512i {
+    const fn below(bits: u32) -> i64 {
+        (1 << bits) - 1
+    }
+    // SAFETY: see `Avx512`.
+    unsafe {
+        let before = _mm512_setr_epi64(
+            0,
+            below(8),
+            below(16),
+            below(24),
+            below(32),
+            below(40),
+            below(48),
+            below(56),
+        );
+        _mm512_popcnt_epi64(_mm512_and_si512(word, before))
+    }
+}
+
+/// All bits from `bit` on, in eight words.
+#[inline(always)]
+unsafe fn from(bit: u32) -> __m512i {
+    // SAFETY: see `Avx512`.
+    unsafe {
+        // Bits are counted in 16 bits each, so that words behind `bit` are left with zero.
+        let bit = _mm512_subs_epu16(_mm512_set1_epi64(i64::from(bit)), starts());
+        _mm512_sllv_epi64(_mm512_set1_epi64(-1), bit)
+    }
+}
+
+/// The bits `low..high` of `words`, and zeros.
+#[inline(always)]
+unsafe fn inside(low: u32, high: u32, words: __m512i) -> __m512i {
+    // SAFETY: see `Avx512`. The table is that of `(a ^ b) & c`.
+    unsafe { _mm512_ternarylogic_epi64::<0b0010_1000>(from(low), from(high), words) }
+}
+
+/// `words` with zeros for the bits `low..high`.
+#[inline(always)]
+unsafe fn outside(low: u32, high: u32, words: __m512i) -> __m512i {
+    // SAFETY: see `Avx512`. The table is that of `!(a ^ b) & c`.
+    unsafe { _mm512_ternarylogic_epi64::<0b1000_0010>(from(low), from(high), words) }
+}
+
+/// `words` with `value` put where zeros are, from `bit` on: by a shift up or down, of which the
+/// other, by a negative number, gives zero. A value that is known to be zero costs nothing.
+#[inline(always)]
+unsafe fn put(value: u64, bit: i64, words: __m512i) -> __m512i {
+    if value == 0 {
+        return words;
+    }
+    // SAFETY: see `Avx512`.
+    unsafe {
+        let (value, bit) = (_mm512_set1_epi64(value as i64), _mm512_set1_epi64(bit));
+        let up = _mm512_sllv_epi64(value, _mm512_sub_epi64(bit, starts()));
+        let down = _mm512_srlv_epi64(value, _mm512_sub_epi64(starts(), bit));
+        // All three together.
+        _mm512_ternarylogic_epi64::<0b1111_1110>(words, up, down)
+    }
+}
