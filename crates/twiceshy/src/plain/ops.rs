@@ -82,12 +82,12 @@ impl<M: Bytes> Operation for ContainsBeyond<'_, M> {
     #[inline(always)]
     fn run<I: Isa>(self) -> bool {
         let Core { table, geometry } = self.core;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = geometry.fingerprint(self.h0);
-        let run = table.odd_run::<I>(quotient);
-        table.probe_run::<I>(&run, remainder) == Glance::Clear(true)
+        let fingerprint = geometry.fingerprint(self.h0);
+        if let Glance::Clear(found) = table.probe_displaced::<I>(fingerprint) {
+            return found;
+        }
+        let run = table.odd_run::<I>(fingerprint.quotient);
+        table.probe_run::<I>(&run, fingerprint.remainder) == Glance::Clear(true)
     }
 }
 

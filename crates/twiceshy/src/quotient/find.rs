@@ -59,6 +59,15 @@ pub(crate) struct Look<'t> {
     pub(crate) equal: u64,
 }
 
+/// The ends of the runs in 64 slots.
+struct Ends {
+    /// The first of these slots.
+    from: u64,
+    ends: u64,
+    /// How many runs there are in them, up to and including the one that is looked for.
+    rank: u32,
+}
+
 impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// Does the run of a fingerprint's quotient hold its remainder? Looks at nothing but the
     /// home block. `L` is `S`, or stands for it where nothing is marked.
@@ -110,44 +119,75 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         })
     }
 
-    /// [`probe`](Self::probe) for a run that is not in its home block, as most are in a table
-    /// without empty slots. The offset says where the runs of the block start; from there on, the
-    /// ends of 64 slots are put together from two blocks, and the rest is as in the home block.
+    /// [`probe`](Self::probe) for a run that is not in its home block but in the next one; or in a
+    /// later one, as most are in a table without empty slots.
     #[inline(always)]
     pub(crate) fn probe_displaced<I: Isa>(&self, fingerprint: Fingerprint) -> Glance {
         let packed = self.packed();
         let (block, i) = split(fingerprint.quotient);
         let header = self.header(block);
-        let from = block * 64 + u64::from(header.offset);
-        let (near, skip) = split(from);
-        if header.offset >= S::MAX_OFFSET || near + 1 >= self.blocks() {
-            return Glance::Beyond;
-        }
-        let (one, two) = (self.header(near), self.header(near + 1));
-        let ends = one.ends >> skip | two.ends << 1 << (63 - skip);
         let below = header.occupieds << (!i & 63);
-        let occupied = (below as i64 >> 63) as u64;
-        let rank = below.count_ones();
+        if below >> 63 == 0 {
+            return Glance::Clear(false);
+        }
+        let Some(part) = self.ends_behind(block, &header, below.count_ones()) else {
+            return Glance::Beyond;
+        };
+        let Ends { from, ends, rank } = part;
         let both = I::select_two(ends << 1 | 1, rank.wrapping_sub(1) & 63);
         let start = from + u64::from(both.trailing_zeros());
         let start = start.max(fingerprint.quotient);
         // Very many if the run does not end in these 64 slots.
         let end = from + 63 - u64::from(both.leading_zeros() & 63);
-        let last = end.wrapping_sub(start + 1) & occupied;
+        let last = end.wrapping_sub(start + 1);
         let (block, slot) = split(start);
         if last >= u64::from(packed.per_window().min(64 - slot)) {
             return Glance::Beyond;
         }
         let pattern = packed.repeat_compared(fingerprint.remainder);
         let window = self.block(block).window(slot);
-        let equal = packed.equal_through(window, pattern, last as u32) & occupied;
+        let equal = packed.equal_through(window, pattern, last as u32);
         if S::MARKS && equal != 0 {
-            let header = if block == near { one } else { two };
-            if equal & packed.spread::<I>(header.continued(slot)) != 0 {
+            let continued = self.header(block).continued(slot);
+            if equal & packed.spread::<I>(continued) != 0 {
                 return Glance::Continued;
             }
         }
         Glance::Clear(equal != 0)
+    }
+
+    /// The ends of runs in 64 slots behind those of `block` that hold its own runs, where the run
+    /// of a quotient is that has `rank` runs in this block up to its own.
+    #[inline(always)]
+    fn ends_behind(&self, block: u64, header: &Header, rank: u32) -> Option<Ends> {
+        if block + 1 >= self.blocks() {
+            return None;
+        }
+        if header.offset < 64 {
+            // The next block; not, if the run ends here, or is the one across the border.
+            let rank = rank.checked_sub(header.own_ends().count_ones())?;
+            if rank <= 1 && (rank == 0 || header.ends >> 63 == 0) {
+                return None;
+            }
+            return Some(Ends {
+                from: (block + 1) * 64,
+                ends: self.header(block + 1).ends,
+                rank,
+            });
+        }
+        // From where the offset says that the runs of the block start, put together from two
+        // blocks.
+        let from = block * 64 + u64::from(header.offset);
+        let (near, skip) = split(from);
+        if header.offset >= S::MAX_OFFSET || near + 1 >= self.blocks() {
+            return None;
+        }
+        let (one, two) = (self.header(near).ends, self.header(near + 1).ends);
+        Some(Ends {
+            from,
+            ends: one >> skip | two << 1 << (63 - skip),
+            rank,
+        })
     }
 
     /// The run of a quotient.
