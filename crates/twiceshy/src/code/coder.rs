@@ -16,6 +16,25 @@ pub struct Part {
     pub width: u64,
 }
 
+/// The numbers that stand for a letter at some slot, if it is the first of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// How many numbers there are.
+    pub width: u64,
+    /// `2^96` divided by that; 0 if there are few.
+    inverse: u64,
+}
+
+impl Interval {
+    /// The number `at` as a fraction of the interval, times `2^32`: too low by two at most. 0 if
+    /// the interval is narrow.
+    #[inline(always)]
+    #[must_use]
+    pub fn fraction(&self, at: u64) -> u64 {
+        times(at, self.inverse)
+    }
+}
+
 /// The letters of a slot and how likely they are.
 pub trait Alphabet: Clone + Debug + Send + Sync {
     /// A letter. The default is *nothing*.
@@ -24,13 +43,22 @@ pub trait Alphabet: Clone + Debug + Send + Sync {
     /// The probability of *nothing*, times `2^64`.
     fn nothing(&self) -> u64;
 
-    /// The part of an interval of `width` numbers, at least one, that stands for a letter
+    /// The part of an interval of `width` numbers, from one to `2^60`, that stands for a letter
     /// that is not *nothing*; `None` if there is none left for it.
     fn part(&self, width: u64, letter: Self::Letter) -> Option<Part>;
 
     /// The letter in whose part the number `at` lies, and that part; `None` if it lies in no
     /// letter's.
     fn find(&self, width: u64, at: u64) -> Option<(Self::Letter, Part)>;
+
+    /// Where the letter whose part of an interval starts at its number `at`, exactly, starts in
+    /// an interval of `to` numbers. `None` if there is no such letter, or if it is not easily
+    /// told.
+    #[inline(always)]
+    fn transfer(&self, at: u64, from: Interval, to: u64) -> Option<u64> {
+        let _ = (at, from, to);
+        None
+    }
 }
 
 /// Codes the letters of a block as one number.
@@ -40,14 +68,20 @@ pub struct Coder<A> {
     /// The probability of so many *nothings*, times `2^64`. The first, which would be one, is
     /// not used.
     nothings: [u64; SLOTS as usize + 1],
-    /// Numbers below `clear[k]` have no letter in the first `k` slots.
-    clear: [u64; SLOTS as usize + 1],
+    /// Numbers below `clear[k]` have no letter in the first `k` slots. Those behind the last slot
+    /// are like it.
+    clear: [u64; SLOTS as usize + 2],
+    /// `2^96` divided by how many numbers have their first letter at this slot; see
+    /// [`Interval`].
+    inverses: [u64; SLOTS as usize],
     /// Numbers below this have no letter at all.
     least: u64,
     slots: u32,
     numbers: u64,
     /// How many *nothings* make up a factor of two, times `2^12`.
     per_bit: u64,
+    /// The logarithm of all numbers, and a little more: see [`first_slot`](Self::first_slot).
+    top: u64,
 }
 
 /// The logarithm of a number, with 52 bits behind the point and a constant too much; about.
@@ -77,11 +111,13 @@ impl<A: Alphabet> Coder<A> {
         let mut coder = Coder {
             alphabet,
             nothings: [u64::MAX; SLOTS as usize + 1],
-            clear: [1 << bits; SLOTS as usize + 1],
+            clear: [1 << bits; SLOTS as usize + 2],
+            inverses: [0; SLOTS as usize],
             least: 0,
             slots,
             numbers: 1 << bits,
             per_bit: (-4096.0 / (one as f64 / 2_f64.powi(64)).log2()) as u64,
+            top: logarithm(1 << bits),
         };
         for k in 1..=SLOTS as usize {
             coder.nothings[k] = if k == 1 {
@@ -89,9 +125,21 @@ impl<A: Alphabet> Coder<A> {
             } else {
                 times(coder.nothings[k - 1], one)
             };
-            coder.clear[k] = coder.bound(coder.numbers, k as u32);
+        }
+        for k in 1..coder.clear.len() {
+            coder.clear[k] = coder.bound(coder.numbers, slots.min(k as u32));
         }
         coder.least = coder.clear[slots as usize];
+        for slot in 0..SLOTS as usize {
+            let width = coder.clear[slot] - coder.clear[slot + 1];
+            if width > 1 << 32 {
+                coder.inverses[slot] = ((1 << 96) / u128::from(width)) as u64;
+            }
+            // It falls as numbers rise, so it is the last of each slot that matters.
+            while width > 0 && coder.guess_first(coder.clear[slot] - 1) < slot {
+                coder.top += 1 << 44;
+            }
+        }
         coder
     }
 
@@ -120,6 +168,37 @@ impl<A: Alphabet> Coder<A> {
         times(logarithm(width).wrapping_sub(logarithm(at)), self.per_bit) as u32
     }
 
+    /// Not below the slot of the first letter of a code that has one, and seldom above it by more
+    /// than one: [`guess`](Self::guess), with as much more as it takes to be sure.
+    #[inline(always)]
+    fn guess_first(&self, code: u64) -> usize {
+        let guess = times(self.top.wrapping_sub(logarithm(code)), self.per_bit);
+        guess.min(u64::from(SLOTS) - 1) as usize
+    }
+
+    /// The slot of the first letter of a code that has one: with constants alone, and without a
+    /// branch that depends on it.
+    #[inline(always)]
+    pub(super) fn first_slot(&self, code: u64) -> usize {
+        debug_assert!(self.least <= code && code < self.numbers);
+        let guess = self.guess_first(code);
+        // Masks tell the compiler that all slots are in the table.
+        let slot = (guess - usize::from(code >= self.clear[guess])) & 63;
+        match code < self.clear[slot] {
+            true => slot,
+            false => self.first_slot_below(code, slot) & 63,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn first_slot_below(&self, code: u64, mut slot: usize) -> usize {
+        while code >= self.clear[slot] {
+            slot -= 1;
+        }
+        slot
+    }
+
     /// The interval of a message: its first number is the code.
     #[inline(always)]
     fn interval(&self, letters: impl IntoIterator<Item = (u32, A::Letter)>) -> Option<Part> {
@@ -132,39 +211,6 @@ impl<A: Alphabet> Coder<A> {
             low: encode.low,
             width,
         })
-    }
-
-    /// [`Coding::raise`] with a letter that comes into the block.
-    #[cold]
-    fn raise_carried(&self, word: u64, high: u32, carry: A::Letter) -> Raised<A> {
-        let letters = self.decode(word);
-        let mut encode = Encode::new(self);
-        encode.put(0, carry)?;
-        let next = letters.locate();
-        letters.raise_into(encode, next, high)
-    }
-
-    /// [`Coding::raise`] behind a first letter that stays. Nothing is coded again that lies before
-    /// the first slot that moves, and nothing at all if no letter moves.
-    #[inline(never)]
-    fn raise_later(&self, mut letters: Decode<'_, A>, word: u64, low: u32, high: u32) -> Raised<A> {
-        let mut next = letters.locate();
-        while let Some(stays) = next.take_if(|next| next.slot < low) {
-            letters.read(&stays)?;
-            next = letters.locate();
-        }
-        if next.as_ref().is_none_or(|next| next.slot >= high) {
-            return Some((word, A::Letter::default()));
-        }
-        let encode = Encode::behind(&letters, word);
-        letters.raise_into(encode, next, high)
-    }
-
-    /// [`Coding::raise`] behind a first letter that has moved.
-    #[inline(never)]
-    fn raise_rest(&self, letters: Decode<'_, A>, encode: Encode<'_, A>, high: u32) -> Raised<A> {
-        let next = letters.locate();
-        letters.raise_into(encode, next, high)
     }
 
     /// How many bits a message takes: the logarithm of how often its interval goes into all
@@ -268,19 +314,12 @@ impl<A: Alphabet> Decode<'_, A> {
     /// [`locate`](Self::locate) for the first letter, which is there: with constants alone.
     #[inline(always)]
     fn locate_first(&self) -> Next {
-        let (coder, code) = (self.coder, self.at);
-        debug_assert!(code >= coder.least);
-        let mut gap = (coder.guess(code, coder.numbers) & 63) as usize;
-        while code >= coder.clear[gap] {
-            gap -= 1;
-        }
-        while gap < 63 && code < coder.clear[gap + 1] {
-            gap += 1;
-        }
+        let coder = self.coder;
+        let slot = coder.first_slot(self.at);
         Next {
-            slot: gap as u32,
-            from: coder.clear[gap + 1],
-            to: coder.clear[gap],
+            slot: slot as u32,
+            from: coder.clear[slot + 1],
+            to: coder.clear[slot],
         }
     }
 
@@ -289,7 +328,7 @@ impl<A: Alphabet> Decode<'_, A> {
         let coder = self.coder;
         let left = coder.slots - self.slot;
         // Behind the last letter of a code it is zero, which is below every bound.
-        if self.at == 0 || self.at < coder.bound(self.width, left) {
+        if self.at == 0 || left == 0 {
             return None;
         }
         // The last gap whose bound is above: bounds fall as gaps grow. A guess by the
@@ -306,7 +345,8 @@ impl<A: Alphabet> Decode<'_, A> {
             (to, from) = (from, coder.bound(self.width, gap + 1));
         }
         let slot = self.slot + gap;
-        Some(Next { slot, from, to })
+        // A number that is no code may be below the last bound, too.
+        (self.at >= from).then_some(Next { slot, from, to })
     }
 
     #[inline(always)]
@@ -428,43 +468,46 @@ impl<A: Alphabet> Coding for Coder<A> {
         Some(self.interval(letters)?.low)
     }
 
-    /// Nearly all blocks that have a letter have but one: that is found and coded with
-    /// constants, and behind it comes zero.
+    /// Nearly all blocks that have a letter have but one: its slot is found by the constants, and
+    /// what follows it is zero, so that the code is where its part starts.
+    #[inline(always)]
+    fn raise_one(&self, word: u64, low: u32, high: u32) -> Option<u64> {
+        debug_assert!(high == 64 || !self.is_clear(word, 0, high));
+        let slot = self.first_slot(word);
+        // Behind the numbers of its slot are those of the next one; none if it is the last.
+        let (end, start, next) = (self.clear[slot], self.clear[slot + 1], self.clear[slot + 2]);
+        let from = Interval {
+            width: end - start,
+            inverse: self.inverses[slot],
+        };
+        let at = self.alphabet.transfer(word - start, from, start - next)?;
+        // Both are known, so that there is nothing to predict.
+        Some(match (slot as u32) < low {
+            true => word,
+            false => next + at,
+        })
+    }
+
+    /// Nothing is coded again that lies before the first slot that moves, and nothing at all if no
+    /// letter moves.
     #[inline(always)]
     fn raise(&self, word: u64, low: u32, high: u32, carry: A::Letter) -> Option<(u64, A::Letter)> {
         let nothing = A::Letter::default();
-        if carry != nothing {
-            let (raised, out) = self.raise_carried(word, high, carry)?;
-            return Some((raised, out));
-        }
-        if word < self.least {
-            return Some((word, nothing));
-        }
         let mut letters = self.decode(word);
-        let first = letters.locate_first();
-        if first.slot >= high {
+        let mut next = (word >= self.least).then(|| letters.locate_first());
+        if carry != nothing {
+            let mut encode = Encode::new(self);
+            encode.put(0, carry)?;
+            return letters.raise_into(encode, next, high);
+        }
+        while let Some(stays) = next.take_if(|next| next.slot < low) {
+            letters.read(&stays)?;
+            next = letters.locate();
+        }
+        if next.as_ref().is_none_or(|next| next.slot >= high) {
             return Some((word, nothing));
         }
-        let letter = letters.read(&first)?;
-        // What the others give is taken apart, so that the common ways can do without memory.
-        if first.slot < low {
-            if letters.at == 0 {
-                return Some((word, nothing));
-            }
-            let (raised, out) = self.raise_later(letters, word, low, high)?;
-            return Some((raised, out));
-        }
-        let slot = first.slot + 1;
-        if slot >= self.slots {
-            return Some((0, letter));
-        }
-        let (from, to) = (self.clear[slot as usize + 1], self.clear[slot as usize]);
-        let mut encode = Encode::new(self);
-        encode.narrow(from, to, slot, letter)?;
-        if letters.at == 0 {
-            return Some((encode.low, nothing));
-        }
-        let (raised, out) = self.raise_rest(letters, encode, high)?;
-        Some((raised, out))
+        let encode = Encode::behind(&letters, word);
+        letters.raise_into(encode, next, high)
     }
 }

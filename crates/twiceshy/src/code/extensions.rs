@@ -4,7 +4,7 @@
 //! first one that differs: `k` bits with probability `2^-k`, each of the `2^k` strings alike.
 //! Nothing of this depends on the width of remainders.
 
-use super::coder::{Alphabet, Part};
+use super::coder::{Alphabet, Interval, Part};
 
 /// The bits of a key's stream that continue its home fingerprint. The default is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,26 +73,11 @@ impl Alphabet for Extensions {
         if !(1..=Extension::MAX_LEN).contains(&len) {
             return None;
         }
-        if len == 1 {
-            return Some(one_bit(width, letter.bits)).filter(|part| part.width > 0);
-        }
-        let (from, share) = of_length(width, len);
-        let low = piece(share, len, letter.bits());
-        let end = piece(share, len, letter.bits() + 1);
-        (low < end).then(|| Part {
-            low: from + low,
-            width: end - low,
-        })
+        Some(piece(width, len, letter.bits())).filter(|part| part.width > 0)
     }
 
     #[inline(always)]
     fn find(&self, width: u64, at: u64) -> Option<(Extension, Part)> {
-        // Half of all have one bit, and need no division.
-        let share = width - (width >> 1);
-        if at < share {
-            let bits = u32::from(at >= share >> 1);
-            return Some((Extension { len: 1, bits }, one_bit(width, bits)));
-        }
         // Numbers of length k and more: the last `width >> (k - 1)`. So it is the first power of
         // two down from `width` that is at most as large as the rest, or the one before.
         let rest = width - at;
@@ -105,19 +90,34 @@ impl Alphabet for Extensions {
         let at = at - from;
         debug_assert!(at < share);
         // The last piece that starts at or before it.
-        let bits = if at >> (63 - len) == 0 {
-            (((at + 1) << len) - 1) / share
-        } else {
-            // A division of two words: slow, and only for the longest.
-            (((u128::from(at + 1) << len) - 1) / u128::from(share)) as u64
-        };
+        let bits = (((at + 1) << len) - 1) / share;
         let extension = Extension {
             len: len as u8,
             bits: bits as u32,
         };
-        let (low, end) = (piece(share, len, bits), piece(share, len, bits + 1));
-        let (low, width) = (from + low, end - low);
-        Some((extension, Part { low, width }))
+        Some((extension, piece(width, len, bits)))
+    }
+
+    /// As fractions of an interval, extensions start at
+    ///
+    /// ```text
+    /// 1 bit   0.0b        2 bits   0.10bb        3 bits   0.110bbb      …
+    /// ```
+    ///
+    /// in binary, but for the roundings. So the bits of the fraction, which is found without a
+    /// division, are those of the extension that starts there, if one does: and then it starts
+    /// exactly there.
+    #[inline(always)]
+    fn transfer(&self, at: u64, from: Interval, to: u64) -> Option<u64> {
+        // The roundings, of numbers and of fractions, are less than this.
+        let fraction = (from.fraction(at) + 4) << 32;
+        let len = (!fraction).leading_zeros() + 1;
+        // Each extension of so many bits has numbers of its own in an interval as wide as that.
+        if len > 15 || to < 1 << 40 {
+            return None;
+        }
+        let bits = fraction << len >> (64 - len);
+        (piece(from.width, len, bits).low == at).then(|| piece(to, len, bits).low)
     }
 }
 
@@ -129,23 +129,14 @@ fn of_length(width: u64, len: u32) -> (u64, u64) {
     (width - rest, rest - (width >> len))
 }
 
-/// The part of an extension of one bit: a half of those of [`of_length`].
+/// The numbers of the extension of `len` bits that are `bits`. All `2^len` of them have no more
+/// than the interval, and a rounding, so that the products fit a word.
 #[inline(always)]
-fn one_bit(width: u64, bits: u32) -> Part {
-    let share = width - (width >> 1);
-    let middle = share >> 1;
-    let (low, width) = match bits {
-        0 => (0, middle),
-        _ => (middle, share - middle),
-    };
-    Part { low, width }
-}
-
-/// Where piece `bits` of `2^len` starts.
-#[inline(always)]
-fn piece(share: u64, len: u32, bits: u64) -> u64 {
-    match share.checked_mul(bits) {
-        Some(product) => product >> len,
-        None => ((u128::from(share) * u128::from(bits)) >> len) as u64,
+fn piece(width: u64, len: u32, bits: u64) -> Part {
+    let (from, share) = of_length(width, len);
+    let (low, end) = ((share * bits) >> len, (share * (bits + 1)) >> len);
+    Part {
+        low: from + low,
+        width: end - low,
     }
 }

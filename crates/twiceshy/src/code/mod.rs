@@ -63,7 +63,7 @@ use std::fmt::Debug;
 
 use crate::quotient::Sidecar;
 
-pub use self::coder::{Alphabet, Coder, Decode, Part};
+pub use self::coder::{Alphabet, Coder, Decode, Interval, Part};
 pub use self::extensions::{Extension, Extensions};
 pub use self::planes::Planes;
 pub use self::selectors::{Selector, Selectors};
@@ -106,6 +106,14 @@ pub trait Coding: Clone + Debug + Send + Sync {
     /// The word for letters, none of them *nothing*, in the order of their slots; `None` if
     /// they do not fit.
     fn encode(&self, letters: impl IntoIterator<Item = (u32, Self::Letter)>) -> Option<Self::Word>;
+
+    /// [`raise`](Self::raise) for a word with one letter, or where it is as easy, if no letter
+    /// comes into the block or leaves it. Some slot below `high` has a letter. `None` if it is not
+    /// so easy.
+    fn raise_one(&self, word: Self::Word, low: u32, high: u32) -> Option<Self::Word> {
+        let _ = (word, low, high);
+        None
+    }
 
     /// The word after the letters of the slots `low..high` have moved up by one, and the letter
     /// that left the block, if any: that of the last slot if `high` is 64. `carry` is the letter

@@ -24,7 +24,8 @@ impl Coding for Planes {
 
     #[inline(always)]
     fn load(lane: &[u8]) -> [u64; PLANES] {
-        std::array::from_fn(|plane| load_word(lane, 8 * plane))
+        // A function for each of them would not be inlined.
+        [load_word(lane, 0), load_word(lane, 8), load_word(lane, 16)]
     }
 
     #[inline(always)]
@@ -71,6 +72,12 @@ impl Coding for Planes {
             }
         }
         Some(word)
+    }
+
+    #[inline(always)]
+    fn raise_one(&self, word: [u64; PLANES], low: u32, high: u32) -> Option<[u64; PLANES]> {
+        let (raised, out) = self.raise(word, low, high, 0)?;
+        (out == 0).then_some(raised)
     }
 
     #[inline(always)]

@@ -74,8 +74,22 @@ fn raise_everything<C: Coding>(coding: &C, slots: u32, word: C::Word, carries: &
                 let naively = raise_naively(coding, slots, word, (low, high), carry);
                 assert_eq!(raised, naively, "{word:?} {low}..{high} {carry:?}");
             }
+            if coding.letters(word).any(|(slot, _)| slot < high) {
+                raise_one(coding, slots, word, (low, high));
+            }
         }
     }
+}
+
+/// The short way, if it can be gone. Has it been?
+fn raise_one<C: Coding>(coding: &C, slots: u32, word: C::Word, (low, high): (u32, u32)) -> bool {
+    let nothing = C::Letter::default();
+    let raised = coding.raise_one(word, low, high);
+    if let Some(raised) = raised {
+        let naively = raise_naively(coding, slots, word, (low, high), nothing);
+        assert_eq!(Some((raised, nothing)), naively, "{word:?} {low}..{high}");
+    }
+    raised.is_some()
 }
 
 /// Every message: those that fit come back, no two of them overlap, and every number between
@@ -136,7 +150,7 @@ fn everything_at_small_sizes() {
 fn raise_at_random<A: Alphabet>(alphabet: A, seed: u64) {
     let coder = Coder::new(alphabet.clone());
     let mut random = Random::new(seed);
-    let (mut moved, mut left, mut full) = (0, 0, 0);
+    let (mut moved, mut left, mut full, mut alone) = (0, 0, 0, 0);
     for _ in 0..20_000 {
         let mut message = vec![A::Letter::default(); SLOTS as usize];
         for _ in 0..random.below(100) {
@@ -157,13 +171,19 @@ fn raise_at_random<A: Alphabet>(alphabet: A, seed: u64) {
         let raised = coder.raise(code, low, high, carry);
         let naively = raise_naively(&coder, SLOTS, code, (low, high), carry);
         assert_eq!(raised, naively, "{message:?} {low}..{high} {carry:?}");
+        if message[..high as usize]
+            .iter()
+            .any(|&letter| letter != A::Letter::default())
+        {
+            alone += u32::from(raise_one(&coder, SLOTS, code, (low, high)));
+        }
         moved += u32::from(raised.is_some_and(|(word, _)| word != code));
         left += u32::from(raised.is_some_and(|(_, out)| out != A::Letter::default()));
         full += u32::from(raised.is_none());
     }
     assert!(
-        moved > 1_000 && left > 5 && full > 0,
-        "{moved} {left} {full}"
+        moved > 1_000 && left > 5 && full > 0 && alone > 50,
+        "{moved} {left} {full} {alone}"
     );
 }
 
@@ -173,6 +193,65 @@ fn letters_that_move_are_coded_as_if_afresh() {
         raise_at_random(Selectors::for_width(width), u64::from(width));
     }
     raise_at_random(Extensions, 0);
+}
+
+/// A block's only letter, wherever it is and wherever it goes, needs no coder. Unless it leaves.
+fn raise_alone<A: Alphabet>(alphabet: A, letter: A::Letter) {
+    let coder = Coder::new(alphabet);
+    for slot in 0..SLOTS {
+        let code = coder.encode([(slot, letter)]).expect("one letter fits");
+        for (low, high) in [(0, slot + 1), (slot, 64), (slot, slot + 1)] {
+            let is_done = raise_one(&coder, SLOTS, code, (low, high));
+            assert_eq!(is_done, slot < 63, "{letter:?} at {slot}, {low}..{high}");
+        }
+        // It stays.
+        let is_done = raise_one(&coder, SLOTS, code, (slot + 1, 64));
+        assert_eq!(is_done, slot < 63, "{letter:?} at {slot}");
+    }
+}
+
+#[test]
+fn a_letter_alone_is_moved_by_constants() {
+    for width in 1..=20 {
+        raise_alone(Selectors::for_width(width), 1);
+    }
+    for len in 1..=14_u32 {
+        // All the short ones, some of the others.
+        for bits in (0..1 << len).step_by(1 << len.saturating_sub(8)) {
+            raise_alone(Extensions, Extension::new(len, bits).unwrap());
+        }
+        raise_alone(Extensions, Extension::new(len, u64::MAX).unwrap());
+    }
+}
+
+/// The numbers of each slot, from the first to the last: all have their first letter there.
+fn first_letters<A: Alphabet>(alphabet: A) {
+    let coder = Coder::new(alphabet);
+    for slot in 0..SLOTS {
+        // Below the last number there is none before it, below the first none up to it.
+        let is_before = |code: u64| slot > 0 && !coder.is_clear(code, 0, slot - 1);
+        let (mut first, mut end) = (1, 1 << CODE_BITS);
+        for step in (0..CODE_BITS).rev() {
+            if coder.is_clear(first + (1 << step), 0, slot) {
+                first += 1 << step;
+            }
+            if is_before(end - (1 << step)) {
+                end -= 1 << step;
+            }
+        }
+        for code in [first + 1, first + (end - first) / 2, end - 1] {
+            assert_eq!(coder.first_slot(code), slot as usize, "{code}");
+            assert!(coder.has_letter(code, slot, slot), "{code} at {slot}");
+        }
+    }
+}
+
+#[test]
+fn the_first_letter_is_found_by_constants() {
+    for width in [1, 2, 3, 5, 8, 20, 56] {
+        first_letters(Selectors::for_width(width));
+    }
+    first_letters(Extensions);
 }
 
 /// Every number of every small interval: the extension that is found has a part there, and

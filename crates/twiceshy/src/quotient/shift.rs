@@ -30,7 +30,32 @@ pub(crate) trait Moving<S: Sidecar, M> {
 
     /// Is it certain, by the lane of a block, that there is nothing to do if its slots from
     /// `from` up to, not including, `to` move up?
-    fn rests(&self, lane: &[u8], from: u32, to: u32) -> bool;
+    #[inline(always)]
+    fn rests(&self, _lane: &[u8], _from: u32, _to: u32) -> bool {
+        false
+    }
+
+    /// [`before`](Self::before), where slots of one block move up and it does not
+    /// [rest](Self::rests). Has that been done? If not, nothing has changed, and `before` must be
+    /// asked.
+    #[inline(always)]
+    fn within(&self, _table: &mut Table<S, M>, _block: u64, _from: u32, _to: u32) -> bool {
+        false
+    }
+
+    /// The same, where the slots from `from` of a block up to, not including, `to` of a later one
+    /// move up. `rests` is what [`rests`](Self::rests) says of the first block.
+    #[inline(always)]
+    fn across(
+        &self,
+        _table: &mut Table<S, M>,
+        _block: u64,
+        _from: u32,
+        _to: u64,
+        _rests: bool,
+    ) -> bool {
+        false
+    }
 }
 
 /// Nothing but the slots moves.
@@ -44,6 +69,11 @@ impl<S: Sidecar, M> Moving<S, M> for Still {
 
     #[inline(always)]
     fn rests(&self, _: &[u8], _: u32, _: u32) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn across(&self, _: &mut Table<S, M>, _: u64, _: u32, _: u64, _: bool) -> bool {
         true
     }
 }

@@ -58,7 +58,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     }
 
     /// Opens a slot in a block that is full from there on, so that its last slot goes to the
-    /// blocks behind it.
+    /// blocks behind it. If that can't be done, nothing has changed; the long way says why.
     #[inline(always)]
     fn shift_out<I: Isa, L: Sidecar>(
         &mut self,
@@ -66,19 +66,19 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         at: u32,
         slot: Slot<L::Item>,
         moving: impl Moving<S, M>,
-    ) -> Result<(), Error>
+    ) -> bool
     where
         L::Item: Into<S::Item>,
     {
+        let rests = moving.rests(self.block(home).lane(), at, 63);
         // Find room before anything changes.
         let empty = self.first_empty::<I>((home + 1) * 64);
-        if empty >= self.slots {
-            return Err(self.full());
+        if empty >= self.slots || !moving.across(self, home, at, empty, rests) {
+            return false;
         }
-        moving.before(self, home * 64 + u64::from(at), empty)?;
         let carry = block::shift_up::<I, L>(&mut self.block_mut(home), at, 63, slot);
         self.shift_up_from::<I>(home + 1, empty, carry.convert());
-        Ok(())
+        true
     }
 
     /// Adds an unmarked slot with `value` to the run of `quotient`, behind all that are not
@@ -96,8 +96,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         self.insert_short_after::<I, L>(quotient, value, item, Still)
     }
 
-    /// [`insert_short`](Self::insert_short), with a last word for `moving`. If that fails,
-    /// nothing has changed.
+    /// [`insert_short`](Self::insert_short), with a last word for `moving`.
     #[inline(always)]
     pub(crate) fn insert_short_after<I: Isa, L: Sidecar>(
         &mut self,
@@ -150,18 +149,16 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             Some(empty) if empty == at => block::put::<L>(&mut block, at, slot),
             Some(empty) => {
                 if !moving.rests(block.as_ref().lane(), at, empty) {
-                    let base = home * 64;
-                    let (from, to) = (base + u64::from(at), base + u64::from(empty));
-                    if let Err(error) = moving.before(self, from, to) {
-                        return Short::Done(Err(error));
+                    if !moving.within(self, home, at, empty) {
+                        return Short::NotHere;
                     }
                     block = self.block_mut(home);
                 }
                 let _empty = block::shift_up::<I, L>(&mut block, at, empty, slot);
             }
             None => {
-                if let Err(error) = self.shift_out::<I, L>(home, at, slot, moving) {
-                    return Short::Done(Err(error));
+                if !self.shift_out::<I, L>(home, at, slot, moving) {
+                    return Short::NotHere;
                 }
                 block = self.block_mut(home);
             }
@@ -201,8 +198,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let at = run.start + packed.index_of(equal) + 1;
         if let Some(empty) = header.first_settled::<I, L, true>(run.end) {
             let _empty = block::shift_up::<I, S>(&mut block, at, empty, mark);
-        } else if let Err(error) = self.shift_out::<I, S>(home, at, mark, Still) {
-            return Short::Done(Err(error));
+        } else if !self.shift_out::<I, S>(home, at, mark, Still) {
+            return Short::NotHere;
         }
         self.used += 1;
         Short::Done(Ok(()))
