@@ -16,22 +16,29 @@ pub struct Part {
     pub width: u64,
 }
 
-/// The numbers that stand for a letter at some slot, if it is the first of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// So many numbers, at most `2^60`, to be divided among letters.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// How many numbers there are.
+    /// How many there are.
     pub width: u64,
-    /// `2^96` divided by that; 0 if there are few.
-    inverse: u64,
+    /// One divided by that, about.
+    inverse: f64,
 }
 
 impl Interval {
-    /// The number `at` as a fraction of the interval, times `2^32`: too low by two at most. 0 if
-    /// the interval is narrow.
+    #[inline(always)]
+    fn new(width: u64) -> Self {
+        let inverse = 1.0 / width as i64 as f64;
+        Interval { width, inverse }
+    }
+
+    /// About where the number `at` is in the interval: a fraction, times `2^64`. 0 if it is the
+    /// end, or very near.
     #[inline(always)]
     #[must_use]
     pub fn fraction(&self, at: u64) -> u64 {
-        times(at, self.inverse)
+        // A number from one to two has its fraction in its lowest bits.
+        (at as i64 as f64 * self.inverse + 1.0).to_bits() << 12
     }
 }
 
@@ -71,9 +78,8 @@ pub struct Coder<A> {
     /// Numbers below `clear[k]` have no letter in the first `k` slots. Those behind the last slot
     /// are like it.
     clear: [u64; SLOTS as usize + 2],
-    /// `2^96` divided by how many numbers have their first letter at this slot; see
-    /// [`Interval`].
-    inverses: [u64; SLOTS as usize],
+    /// One divided by how many numbers have their first letter at this slot, about.
+    inverses: [f64; SLOTS as usize],
     /// Numbers below this have no letter at all.
     least: u64,
     slots: u32,
@@ -112,7 +118,7 @@ impl<A: Alphabet> Coder<A> {
             alphabet,
             nothings: [u64::MAX; SLOTS as usize + 1],
             clear: [1 << bits; SLOTS as usize + 2],
-            inverses: [0; SLOTS as usize],
+            inverses: [0.0; SLOTS as usize],
             least: 0,
             slots,
             numbers: 1 << bits,
@@ -132,9 +138,7 @@ impl<A: Alphabet> Coder<A> {
         coder.least = coder.clear[slots as usize];
         for slot in 0..SLOTS as usize {
             let width = coder.clear[slot] - coder.clear[slot + 1];
-            if width > 1 << 32 {
-                coder.inverses[slot] = ((1 << 96) / u128::from(width)) as u64;
-            }
+            coder.inverses[slot] = Interval::new(width).inverse;
             // It falls as numbers rise, so it is the last of each slot that matters.
             while width > 0 && coder.guess_first(coder.clear[slot] - 1) < slot {
                 coder.top += 1 << 44;
@@ -270,12 +274,16 @@ impl<'c, A: Alphabet> Encode<'c, A> {
     fn put(&mut self, slot: u32, letter: A::Letter) -> Option<()> {
         let coder = self.coder;
         debug_assert!(self.slot <= slot && slot < coder.slots && letter != A::Letter::default());
-        let gap = slot - self.slot;
-        let (from, to) = (
-            coder.bound(self.width, gap + 1),
-            coder.bound(self.width, gap),
-        );
+        let (from, to) = self.bounds(slot);
         self.narrow(from, to, slot, letter)
+    }
+
+    /// The numbers of the interval that stand for any letter at this slot, and none before it.
+    #[inline(always)]
+    fn bounds(&self, slot: u32) -> (u64, u64) {
+        let gap = slot - self.slot;
+        let bound = |gap| self.coder.bound(self.width, gap);
+        (bound(gap + 1), bound(gap))
     }
 
     /// [`put`](Self::put), with the numbers `from..to` that stand for any letter there.
@@ -486,6 +494,29 @@ impl<A: Alphabet> Coding for Coder<A> {
             true => word,
             false => next + at,
         })
+    }
+
+    /// The same for a second letter behind a first one.
+    #[inline(always)]
+    fn raise_two(&self, word: u64, low: u32, high: u32) -> Option<u64> {
+        let raised = |slot: u32| slot + u32::from(low <= slot && slot < high);
+        let mut letters = self.decode(word);
+        let first = letters.locate_first();
+        let letter = letters.read(&first)?;
+        let second = letters.locate()?;
+        let (slot, last) = (raised(first.slot), raised(second.slot));
+        if last >= self.slots {
+            return None;
+        }
+        // Both are coded again, even if they stay: there is nothing to predict.
+        let mut encode = Encode::new(self);
+        let index = (slot & 63) as usize;
+        encode.narrow(self.clear[index + 1], self.clear[index], slot, letter)?;
+        let (start, end) = encode.bounds(last);
+        let at = letters.at.checked_sub(second.from)?;
+        let from = Interval::new(second.to - second.from);
+        let to = end.checked_sub(start)?;
+        Some(encode.low + start + self.alphabet.transfer(at, from, to)?)
     }
 
     /// Nothing is coded again that lies before the first slot that moves, and nothing at all if no

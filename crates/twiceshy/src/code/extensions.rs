@@ -109,11 +109,12 @@ impl Alphabet for Extensions {
     /// exactly there.
     #[inline(always)]
     fn transfer(&self, at: u64, from: Interval, to: u64) -> Option<u64> {
-        // The roundings, of numbers and of fractions, are less than this.
-        let fraction = (from.fraction(at) + 4) << 32;
+        // The start was rounded down by less than two.
+        let fraction = from.fraction(at + 2);
         let len = (!fraction).leading_zeros() + 1;
-        // Each extension of so many bits has numbers of its own in an interval as wide as that.
-        if len > 15 || to < 1 << 40 {
+        // In an interval as wide as that each extension of so many bits has numbers of its own,
+        // and more than the roundings.
+        if from.width.min(to) >> (2 * len).min(63) < 8 {
             return None;
         }
         let bits = fraction << len >> (64 - len);

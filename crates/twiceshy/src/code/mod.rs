@@ -115,6 +115,12 @@ pub trait Coding: Clone + Debug + Send + Sync {
         None
     }
 
+    /// The same for a word with two letters.
+    fn raise_two(&self, word: Self::Word, low: u32, high: u32) -> Option<Self::Word> {
+        let _ = (word, low, high);
+        None
+    }
+
     /// The word after the letters of the slots `low..high` have moved up by one, and the letter
     /// that left the block, if any: that of the last slot if `high` is 64. `carry` is the letter
     /// that left the block before, if any, and becomes that of slot 0; there is one only if `low`

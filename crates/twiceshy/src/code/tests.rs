@@ -75,21 +75,27 @@ fn raise_everything<C: Coding>(coding: &C, slots: u32, word: C::Word, carries: &
                 assert_eq!(raised, naively, "{word:?} {low}..{high} {carry:?}");
             }
             if coding.letters(word).any(|(slot, _)| slot < high) {
-                raise_one(coding, slots, word, (low, high));
+                raise_few(coding, slots, word, (low, high));
             }
         }
     }
 }
 
-/// The short way, if it can be gone. Has it been?
-fn raise_one<C: Coding>(coding: &C, slots: u32, word: C::Word, (low, high): (u32, u32)) -> bool {
+/// The short ways, if they can be gone. Have they been?
+fn raise_few<C: Coding>(
+    coding: &C,
+    slots: u32,
+    word: C::Word,
+    (low, high): (u32, u32),
+) -> [bool; 2] {
     let nothing = C::Letter::default();
-    let raised = coding.raise_one(word, low, high);
-    if let Some(raised) = raised {
+    let one = coding.raise_one(word, low, high);
+    let two = coding.raise_two(word, low, high);
+    for raised in [one, two].into_iter().flatten() {
         let naively = raise_naively(coding, slots, word, (low, high), nothing);
         assert_eq!(Some((raised, nothing)), naively, "{word:?} {low}..{high}");
     }
-    raised.is_some()
+    [one.is_some(), two.is_some()]
 }
 
 /// Every message: those that fit come back, no two of them overlap, and every number between
@@ -150,7 +156,7 @@ fn everything_at_small_sizes() {
 fn raise_at_random<A: Alphabet>(alphabet: A, seed: u64) {
     let coder = Coder::new(alphabet.clone());
     let mut random = Random::new(seed);
-    let (mut moved, mut left, mut full, mut alone) = (0, 0, 0, 0);
+    let (mut moved, mut left, mut full, mut few) = (0, 0, 0, 0);
     for _ in 0..20_000 {
         let mut message = vec![A::Letter::default(); SLOTS as usize];
         for _ in 0..random.below(100) {
@@ -175,15 +181,16 @@ fn raise_at_random<A: Alphabet>(alphabet: A, seed: u64) {
             .iter()
             .any(|&letter| letter != A::Letter::default())
         {
-            alone += u32::from(raise_one(&coder, SLOTS, code, (low, high)));
+            let is_done = raise_few(&coder, SLOTS, code, (low, high));
+            few += u32::from(is_done != [false; 2]);
         }
         moved += u32::from(raised.is_some_and(|(word, _)| word != code));
         left += u32::from(raised.is_some_and(|(_, out)| out != A::Letter::default()));
         full += u32::from(raised.is_none());
     }
     assert!(
-        moved > 1_000 && left > 5 && full > 0 && alone > 50,
-        "{moved} {left} {full} {alone}"
+        moved > 1_000 && left > 5 && full > 0 && few > 100,
+        "{moved} {left} {full} {few}"
     );
 }
 
@@ -201,12 +208,16 @@ fn raise_alone<A: Alphabet>(alphabet: A, letter: A::Letter) {
     for slot in 0..SLOTS {
         let code = coder.encode([(slot, letter)]).expect("one letter fits");
         for (low, high) in [(0, slot + 1), (slot, 64), (slot, slot + 1)] {
-            let is_done = raise_one(&coder, SLOTS, code, (low, high));
-            assert_eq!(is_done, slot < 63, "{letter:?} at {slot}, {low}..{high}");
+            let is_done = raise_few(&coder, SLOTS, code, (low, high));
+            assert_eq!(
+                is_done,
+                [slot < 63, false],
+                "{letter:?} at {slot}, {low}..{high}"
+            );
         }
         // It stays.
-        let is_done = raise_one(&coder, SLOTS, code, (slot + 1, 64));
-        assert_eq!(is_done, slot < 63, "{letter:?} at {slot}");
+        let is_done = raise_few(&coder, SLOTS, code, (slot + 1, 64));
+        assert_eq!(is_done, [slot < 63, false], "{letter:?} at {slot}");
     }
 }
 
@@ -221,6 +232,49 @@ fn a_letter_alone_is_moved_by_constants() {
             raise_alone(Extensions, Extension::new(len, bits).unwrap());
         }
         raise_alone(Extensions, Extension::new(len, u64::MAX).unwrap());
+    }
+}
+
+/// Two letters, wherever they are and wherever they go.
+fn raise_both<A: Alphabet>(alphabet: A, letters: [A::Letter; 2]) {
+    let coder = Coder::new(alphabet);
+    for slot in 0..SLOTS {
+        for next in slot + 1..SLOTS {
+            let both = [(slot, letters[0]), (next, letters[1])];
+            let code = coder.encode(both).expect("two short letters fit");
+            let moves = [
+                (0, next + 1),
+                (slot, 64),
+                (slot + 1, 64),
+                (next, next + 1),
+                (next + 1, 64),
+            ];
+            for (low, high) in moves {
+                let is_done = raise_few(&coder, SLOTS, code, (low, high));
+                let leaves = next == 63 && low < 64;
+                assert_eq!(is_done, [false, !leaves], "{both:?} {low}..{high}");
+            }
+            if next > slot + 1 {
+                let is_done = raise_few(&coder, SLOTS, code, (slot, slot + 1));
+                assert_eq!(is_done, [false, true], "{both:?}, the first");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_letters_are_moved_together() {
+    for width in [1, 4, 9] {
+        raise_both(Selectors::for_width(width), [1, 1]);
+        raise_both(Selectors::for_width(width), [2, 1]);
+    }
+    let extension = |len, bits| Extension::new(len, bits).unwrap();
+    for bits in 0..8 {
+        for len in 1..=4 {
+            raise_both(Extensions, [extension(len, bits), extension(1, bits)]);
+            raise_both(Extensions, [extension(1, bits), extension(len, bits >> 1)]);
+            raise_both(Extensions, [extension(3, bits), extension(len, bits)]);
+        }
     }
 }
 

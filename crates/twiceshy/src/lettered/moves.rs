@@ -9,7 +9,7 @@
 //! neighbour. Nothing is written before all blocks are known to fit.
 
 use super::list::Letters;
-use crate::bits::{Bytes, Isa, Operation};
+use crate::bits::{Bytes, Cpu, Isa, Operation};
 use crate::code::Coding;
 use crate::error::Error;
 use crate::quotient::{Moving, Table, split};
@@ -204,7 +204,7 @@ impl<C: Coding, M: Bytes + AsMut<[u8]>> Operation for RaiseOne<'_, C, M> {
             high,
         } = self;
         let word = C::load(table.lane(block));
-        if let Some(raised) = coding.raise_one(word, low, high) {
+        if let Some(raised) = raise_few(table.cpu(), coding, word, (low, high)) {
             table.with_lane(block, |lane| C::store(lane, raised));
             return true;
         }
@@ -214,8 +214,43 @@ impl<C: Coding, M: Bytes + AsMut<[u8]>> Operation for RaiseOne<'_, C, M> {
     }
 }
 
-/// [`raise`] where each block has one letter, if any, and none comes into another block. What is
-/// left when it is not so, is left to [`RaiseRest`].
+/// The word with one or two letters moved up; `None` if there are more, or one leaves the block.
+#[inline(always)]
+fn raise_few<C: Coding>(
+    cpu: Cpu,
+    coding: &C,
+    word: C::Word,
+    (low, high): (u32, u32),
+) -> Option<C::Word> {
+    match coding.raise_one(word, low, high) {
+        None => cpu.run(RaiseTwo {
+            coding,
+            word,
+            low,
+            high,
+        }),
+        raised => raised,
+    }
+}
+
+struct RaiseTwo<'c, C: Coding> {
+    coding: &'c C,
+    word: C::Word,
+    low: u32,
+    high: u32,
+}
+
+impl<C: Coding> Operation for RaiseTwo<'_, C> {
+    type Output = Option<C::Word>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<C::Word> {
+        self.coding.raise_two(self.word, self.low, self.high)
+    }
+}
+
+/// [`raise`] where each block has [few](raise_few) letters, if any, and none comes into another
+/// block. What is left when it is not so, is left to [`RaiseRest`].
 struct RaiseEach<'t, C: Coding, M> {
     table: &'t mut Table<C::Lane, M>,
     coding: &'t C,
@@ -239,7 +274,7 @@ impl<C: Coding, M: Bytes + AsMut<[u8]>> Operation for RaiseEach<'_, C, M> {
             let high = if block == last { j } else { 64 };
             let word = C::load(table.lane(block));
             if !coding.is_clear(word, low, high.min(63)) {
-                let Some(raised) = coding.raise_one(word, low, high) else {
+                let Some(raised) = raise_few(table.cpu(), coding, word, (low, high)) else {
                     let next = block * 64 + u64::from(low);
                     return raise_rest(table, coding, (from, next), to);
                 };
