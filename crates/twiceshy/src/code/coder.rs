@@ -59,8 +59,8 @@ pub trait Alphabet: Clone + Debug + Send + Sync {
     fn find(&self, width: u64, at: u64) -> Option<(Self::Letter, Part)>;
 
     /// Where the letter whose part of an interval starts at its number `at`, exactly, starts in
-    /// an interval of `to` numbers. `None` if there is no such letter, or if it is not easily
-    /// told.
+    /// an interval of `to` numbers, which are no more, but for a rounding. `None` if there is no
+    /// such letter, or if it is not easily told.
     #[inline(always)]
     fn transfer(&self, at: u64, from: Interval, to: u64) -> Option<u64> {
         let _ = (at, from, to);
@@ -273,17 +273,18 @@ impl<'c, A: Alphabet> Encode<'c, A> {
     #[inline(always)]
     fn put(&mut self, slot: u32, letter: A::Letter) -> Option<()> {
         let coder = self.coder;
-        debug_assert!(self.slot <= slot && slot < coder.slots && letter != A::Letter::default());
-        let (from, to) = self.bounds(slot);
+        debug_assert!(slot < coder.slots && letter != A::Letter::default());
+        let (from, to) = self.bounds(slot)?;
         self.narrow(from, to, slot, letter)
     }
 
-    /// The numbers of the interval that stand for any letter at this slot, and none before it.
+    /// The numbers of the interval that stand for any letter at this slot, and none before it;
+    /// `None` if there is one already, as in a table that nobody has checked.
     #[inline(always)]
-    fn bounds(&self, slot: u32) -> (u64, u64) {
-        let gap = slot - self.slot;
+    fn bounds(&self, slot: u32) -> Option<(u64, u64)> {
+        let gap = slot.checked_sub(self.slot)?;
         let bound = |gap| self.coder.bound(self.width, gap);
-        (bound(gap + 1), bound(gap))
+        Some((bound(gap + 1), bound(gap)))
     }
 
     /// [`put`](Self::put), with the numbers `from..to` that stand for any letter there.
@@ -439,8 +440,9 @@ impl<A: Alphabet> Coding for Coder<A> {
 
     #[inline(always)]
     fn store(lane: &mut [u8], word: u64) {
-        let bytes = word.to_le_bytes();
-        lane[..LANE].copy_from_slice(&bytes[..LANE]);
+        let lane: &mut [u8; LANE] = lane.first_chunk_mut().expect("the lane has seven bytes");
+        lane[..4].copy_from_slice(&(word as u32).to_le_bytes());
+        lane[3..].copy_from_slice(&((word >> 24) as u32).to_le_bytes());
     }
 
     #[inline(always)]
@@ -512,7 +514,7 @@ impl<A: Alphabet> Coding for Coder<A> {
         let mut encode = Encode::new(self);
         let index = (slot & 63) as usize;
         encode.narrow(self.clear[index + 1], self.clear[index], slot, letter)?;
-        let (start, end) = encode.bounds(last);
+        let (start, end) = encode.bounds(last)?;
         let at = letters.at.checked_sub(second.from)?;
         let from = Interval::new(second.to - second.from);
         let to = end.checked_sub(start)?;

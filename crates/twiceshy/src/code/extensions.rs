@@ -52,6 +52,11 @@ impl Extension {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extensions;
 
+impl Extensions {
+    /// Extensions of up to so many bits are moved without being decoded.
+    const SHORT: u32 = 16;
+}
+
 /// One slot in ten has an extension: with four bits each (two for the length, two for the
 /// bits, on average) a block's code is full then.
 const NOTHING: u64 = u64::MAX / 10 * 9;
@@ -111,10 +116,11 @@ impl Alphabet for Extensions {
     fn transfer(&self, at: u64, from: Interval, to: u64) -> Option<u64> {
         // The start was rounded down by less than two.
         let fraction = from.fraction(at + 2);
-        let len = (!fraction).leading_zeros() + 1;
+        // A longer one is taken for one of these, and then it does not start there.
+        let len = (!fraction | 1 << (64 - Self::SHORT)).leading_zeros() + 1;
         // In an interval as wide as that each extension of so many bits has numbers of its own,
         // and more than the roundings.
-        if from.width.min(to) >> (2 * len).min(63) < 8 {
+        if to >> (2 * len) < 8 {
             return None;
         }
         let bits = fraction << len >> (64 - len);

@@ -6,10 +6,20 @@
 //! ```
 //!
 //! Each block's new letters are those of its own slots and the one that comes over from its
-//! neighbour. Nothing is written before all blocks are known to fit.
+//! neighbour. Moving up goes block by block, as far as it takes:
+//!
+//! | | for |
+//! | --- | --- |
+//! | [`first_unclear`] | blocks without letters, one comparison each |
+//! | [`RaiseInBlock`], [`RaiseEach`] | blocks with one letter or two, which move inside their block |
+//! | [`RaiseRest`] | any number of letters, and one that moves to the next block |
+//! | [`raise_listed`] | blocks that are full, where letters are given up |
+//!
+//! The first three write at once and take everything back if a later block has no room; the last
+//! writes nothing before all blocks are known to fit.
 
 use super::list::Letters;
-use crate::bits::{Bytes, Cpu, Isa, Operation};
+use crate::bits::{Bytes, Isa, Operation};
 use crate::code::Coding;
 use crate::error::Error;
 use crate::quotient::{Moving, Table, split};
@@ -88,7 +98,7 @@ impl<C: Coding, M: Bytes + AsMut<[u8]>, R: Relieve<C, M>> Moving<C::Lane, M> for
     #[inline(always)]
     fn within(&self, table: &mut Table<C::Lane, M>, block: u64, from: u32, to: u32) -> bool {
         let coding = self.coding;
-        table.cpu().run(RaiseOne {
+        table.cpu().run(RaiseInBlock {
             table,
             coding,
             block,
@@ -183,7 +193,7 @@ fn first_unclear<C: Coding, M: Bytes>(
 }
 
 /// [`raise`] inside one block, some slot of which below `high` has a letter.
-struct RaiseOne<'t, C: Coding, M> {
+struct RaiseInBlock<'t, C: Coding, M> {
     table: &'t mut Table<C::Lane, M>,
     coding: &'t C,
     block: u64,
@@ -191,21 +201,19 @@ struct RaiseOne<'t, C: Coding, M> {
     high: u32,
 }
 
-impl<C: Coding, M: Bytes + AsMut<[u8]>> Operation for RaiseOne<'_, C, M> {
+impl<C: Coding, M: Bytes + AsMut<[u8]>> Operation for RaiseInBlock<'_, C, M> {
     type Output = bool;
 
     #[inline(always)]
     fn run<I: Isa>(self) -> bool {
-        let RaiseOne {
+        let RaiseInBlock {
             table,
             coding,
             block,
             low,
             high,
         } = self;
-        let word = C::load(table.lane(block));
-        if let Some(raised) = raise_few(table.cpu(), coding, word, (low, high)) {
-            table.with_lane(block, |lane| C::store(lane, raised));
+        if raise_few(table, coding, block, (low, high)) {
             return true;
         }
         let from = block * 64 + u64::from(low);
@@ -214,23 +222,29 @@ impl<C: Coding, M: Bytes + AsMut<[u8]>> Operation for RaiseOne<'_, C, M> {
     }
 }
 
-/// The word with one or two letters moved up; `None` if there are more, or one leaves the block.
+/// Moves one or two letters of a block up, if there are no more, and none of them leaves it.
 #[inline(always)]
-fn raise_few<C: Coding>(
-    cpu: Cpu,
+fn raise_few<C: Coding, M: Bytes + AsMut<[u8]>>(
+    table: &mut Table<C::Lane, M>,
     coding: &C,
-    word: C::Word,
+    block: u64,
     (low, high): (u32, u32),
-) -> Option<C::Word> {
-    match coding.raise_one(word, low, high) {
-        None => cpu.run(RaiseTwo {
+) -> bool {
+    let word = C::load(table.lane(block));
+    let raised = match coding.raise_one(word, low, high) {
+        None => table.cpu().run(RaiseTwo {
             coding,
             word,
             low,
             high,
         }),
         raised => raised,
-    }
+    };
+    let Some(raised) = raised else {
+        return false;
+    };
+    table.with_lane(block, |lane| C::store(lane, raised));
+    true
 }
 
 struct RaiseTwo<'c, C: Coding> {
@@ -249,8 +263,8 @@ impl<C: Coding> Operation for RaiseTwo<'_, C> {
     }
 }
 
-/// [`raise`] where each block has [few](raise_few) letters, if any, and none comes into another
-/// block. What is left when it is not so, is left to [`RaiseRest`].
+/// [`raise`] where each block has [few](raise_few) letters, if any, the first one some, and none
+/// comes into another block. What is left when it is not so, is left to [`RaiseRest`].
 struct RaiseEach<'t, C: Coding, M> {
     table: &'t mut Table<C::Lane, M>,
     coding: &'t C,
@@ -272,18 +286,21 @@ impl<C: Coding, M: Bytes + AsMut<[u8]>> Operation for RaiseEach<'_, C, M> {
         let ((mut block, mut low), (last, j)) = (split(from), split(to));
         loop {
             let high = if block == last { j } else { 64 };
-            let word = C::load(table.lane(block));
-            if !coding.is_clear(word, low, high.min(63)) {
-                let Some(raised) = raise_few(table.cpu(), coding, word, (low, high)) else {
-                    let next = block * 64 + u64::from(low);
-                    return raise_rest(table, coding, (from, next), to);
-                };
-                table.with_lane(block, |lane| C::store(lane, raised));
+            if !raise_few(table, coding, block, (low, high)) {
+                let next = block * 64 + u64::from(low);
+                return raise_rest(table, coding, (from, next), to);
             }
-            if block == last {
-                return true;
+            // On to the next block that has letters.
+            loop {
+                if block == last {
+                    return true;
+                }
+                (block, low) = (block + 1, 0);
+                let end = if block == last { j } else { 63 };
+                if !coding.is_clear(C::load(table.lane(block)), 0, end) {
+                    break;
+                }
             }
-            (block, low) = (block + 1, 0);
         }
     }
 }
@@ -531,7 +548,7 @@ mod tests {
         let is_done = match (first_unclear(&fast, coding, from, to), first < to / 64) {
             (None, _) => true,
             // As the engine asks where all is inside a block, and elsewhere.
-            (Some(from), false) => fast.cpu().run(RaiseOne {
+            (Some(from), false) => fast.cpu().run(RaiseInBlock {
                 table: &mut fast,
                 coding,
                 block: first,
