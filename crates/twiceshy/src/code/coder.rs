@@ -186,6 +186,7 @@ impl<A: Alphabet> Coder<A> {
     pub(super) fn first_slot(&self, code: u64) -> usize {
         debug_assert!(self.least <= code && code < self.numbers);
         let guess = self.guess_first(code);
+        debug_assert!(code >= self.clear[guess + 1], "it is not below the slot");
         // Masks tell the compiler that all slots are in the table.
         let slot = (guess - usize::from(code >= self.clear[guess])) & 63;
         match code < self.clear[slot] {

@@ -109,9 +109,9 @@ impl Alphabet for Extensions {
     /// 1 bit   0.0b        2 bits   0.10bb        3 bits   0.110bbb      …
     /// ```
     ///
-    /// in binary, but for the roundings. So the bits of the fraction, which is found without a
-    /// division, are those of the extension that starts there, if one does: and then it starts
-    /// exactly there.
+    /// in binary, but for the roundings. So the bits of the fraction are those of the extension
+    /// that starts there, if one does. Whether one does is then told by the whole numbers: the
+    /// fraction is a guess that may be wrong, but not unnoticed.
     #[inline(always)]
     fn transfer(&self, at: u64, from: Interval, to: u64) -> Option<u64> {
         // The start was rounded down by less than two.
