@@ -11,6 +11,7 @@ mod avx2;
 mod avx2_scan;
 #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
 mod avx512;
+mod below;
 mod blocks;
 mod cells;
 mod cpu;
@@ -21,8 +22,9 @@ mod scan;
 mod select;
 mod word;
 
+pub use below::Below;
 pub use blocks::{Blocks, Bytes, Lane, OpenBlocks, bytes_of_blocks};
-pub use cells::{Cells, bytes_of_cells};
+pub use cells::{AtBits, AtBytes, Cells, Starts, bytes_of_cells, ones_if_zero};
 pub use cpu::{Cpu, Isa, Operation, Portable};
 pub use packed::Packed;
 pub use prefetch::prefetch;

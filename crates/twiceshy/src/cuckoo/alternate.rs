@@ -13,6 +13,7 @@
 
 use std::fmt::Debug;
 
+use crate::bits::Below;
 use crate::file::FilterKind;
 use crate::hash::GOLDEN;
 
@@ -20,7 +21,7 @@ use crate::hash::GOLDEN;
 pub trait Alternate: sealed::Alternate {}
 
 pub(crate) mod sealed {
-    use super::{Debug, FilterKind};
+    use super::{Below, Debug, FilterKind};
 
     /// The rule, with what it needs to know of the table.
     pub trait Alternate: Copy + Debug + PartialEq + Send + Sync + 'static {
@@ -30,8 +31,9 @@ pub(crate) mod sealed {
         /// The rule for so many buckets.
         fn new(buckets: u64) -> Self;
 
-        /// The other bucket; the same bucket for few.
-        fn other(&self, bucket: u64, fingerprint: u64) -> u64;
+        /// The other one of `buckets`, which are as many as the rule was made for; the same
+        /// bucket for few.
+        fn other(&self, buckets: &Below, bucket: u64, fingerprint: u64) -> u64;
 
         /// What a file has to say about the rule.
         fn to_bytes(&self) -> [u8; 4];
@@ -51,44 +53,9 @@ fn scramble(fingerprint: u64) -> u64 {
     fingerprint.wrapping_mul(GOLDEN)
 }
 
-/// `hash` as a number below `end`.
-#[inline(always)]
-fn below(hash: u64, end: u64) -> u64 {
-    ((u128::from(hash) * u128::from(end)) >> 64) as u64
-}
-
-/// `(sum - bucket) mod end`, where `sum` is made of the hash. If `end` is even, `sum` is odd, and
-/// no bucket is its own other one; else one of `end` is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mirror {
-    end: u64,
-    /// One if `end` is even.
-    odd: u64,
-}
-
-impl Mirror {
-    #[inline(always)]
-    fn new(end: u64) -> Self {
-        let odd = u64::from(end % 2 == 0);
-        Mirror { end, odd }
-    }
-
-    #[inline(always)]
-    fn reflect(&self, hash: u64, bucket: u64) -> u64 {
-        let sum = below(hash, self.end) | self.odd;
-        let difference = sum.wrapping_sub(bucket);
-        // Numbers of buckets have fewer than 63 bits: it is negative if the sum is smaller, as
-        // often as not, so there must be no branch on it.
-        let is_negative = (difference as i64 >> 63) as u64;
-        difference.wrapping_add(self.end & is_negative)
-    }
-}
-
 /// The other bucket is anywhere in the table: the cuckoo filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Anywhere {
-    mirror: Mirror,
-}
+pub struct Anywhere(());
 
 impl Alternate for Anywhere {}
 
@@ -96,23 +63,21 @@ impl sealed::Alternate for Anywhere {
     const KIND: FilterKind = FilterKind::Cuckoo;
     const NAME: &'static str = "CuckooFilter";
 
-    fn new(buckets: u64) -> Self {
-        Anywhere {
-            mirror: Mirror::new(buckets),
-        }
+    fn new(_: u64) -> Self {
+        Anywhere(())
     }
 
     #[inline(always)]
-    fn other(&self, bucket: u64, fingerprint: u64) -> u64 {
-        self.mirror.reflect(scramble(fingerprint), bucket)
+    fn other(&self, buckets: &Below, bucket: u64, fingerprint: u64) -> u64 {
+        buckets.mirror(scramble(fingerprint), bucket)
     }
 
     fn to_bytes(&self) -> [u8; 4] {
         [0; 4]
     }
 
-    fn from_bytes(buckets: u64, bytes: [u8; 4]) -> Option<Self> {
-        (bytes == [0; 4]).then(|| Self::new(buckets))
+    fn from_bytes(_: u64, bytes: [u8; 4]) -> Option<Self> {
+        (bytes == [0; 4]).then_some(Anywhere(()))
     }
 }
 
@@ -125,14 +90,15 @@ impl sealed::Alternate for Anywhere {
 /// evens that out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Near {
-    buckets: u64,
+    /// How the table is divided for each group.
     groups: [Chunks; 4],
 }
 
 /// How the table is divided for one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Chunks {
-    log2: u8,
+    /// The buckets of a chunk.
+    length: Below,
     /// Where the last chunk starts.
     last: u64,
 }
@@ -144,7 +110,7 @@ impl Chunks {
             .checked_shr(log2.into())
             .filter(|&whole| whole > 0)?;
         Some(Chunks {
-            log2,
+            length: Below::new(1 << log2)?,
             last: (whole - 1) << log2,
         })
     }
@@ -194,32 +160,31 @@ impl sealed::Alternate for Near {
             length.max(SHORTEST).min(most)
         });
         let groups = groups.map(|log2| Chunks::new(buckets, log2).expect("no longer than all"));
-        Near { buckets, groups }
+        Near { groups }
     }
 
     #[inline(always)]
-    fn other(&self, bucket: u64, fingerprint: u64) -> u64 {
+    fn other(&self, buckets: &Below, bucket: u64, fingerprint: u64) -> u64 {
         let hash = scramble(fingerprint);
-        let Chunks { log2, last } = self.groups[(fingerprint & 3) as usize];
+        let Chunks { length, last } = self.groups[(fingerprint & 3) as usize];
         if bucket < last {
-            let apart = hash >> 1 >> (63 - log2);
             // Odd, so that no bucket is its own other one; but for chunks of one.
-            return bucket ^ (apart | u64::from(log2 > 0));
+            return bucket ^ length.draw(hash);
         }
-        let chunk = Mirror::new(self.buckets - last);
-        last + chunk.reflect(hash, bucket - last)
+        let chunk = Below::new(buckets.end() - last).expect("the last chunk is not empty");
+        last + chunk.mirror(hash, bucket - last)
     }
 
     fn to_bytes(&self) -> [u8; 4] {
-        self.groups.map(|chunks| chunks.log2)
+        self.groups.map(|chunks| chunks.length.end().ilog2() as u8)
     }
 
     fn from_bytes(buckets: u64, bytes: [u8; 4]) -> Option<Self> {
-        let mut groups = [Chunks { log2: 0, last: 0 }; 4];
+        let mut groups = [Chunks::new(buckets, 0)?; 4];
         for (group, log2) in groups.iter_mut().zip(bytes) {
             *group = Chunks::new(buckets, log2)?;
         }
-        Some(Near { buckets, groups })
+        Some(Near { groups })
     }
 }
 
@@ -229,11 +194,12 @@ mod tests {
     use super::*;
 
     fn is_involution(rule: impl super::sealed::Alternate, buckets: u64) {
+        let numbers = Below::new(buckets).unwrap();
         for fingerprint in 1..200 {
             for bucket in 0..buckets {
-                let other = rule.other(bucket, fingerprint);
+                let other = rule.other(&numbers, bucket, fingerprint);
                 assert!(other < buckets, "{rule:?} {bucket} {fingerprint}");
-                assert_eq!(rule.other(other, fingerprint), bucket, "{rule:?}");
+                assert_eq!(rule.other(&numbers, other, fingerprint), bucket, "{rule:?}");
             }
         }
     }
@@ -268,20 +234,22 @@ mod tests {
     fn near_is_near() {
         let near = Near::new(1 << 20);
         println!("{near:?}");
+        let buckets = Below::new(1 << 20).unwrap();
         let mut far = 0;
         for fingerprint in 1..4096 {
-            let other = near.other(12_345, fingerprint);
+            let other = near.other(&buckets, 12_345, fingerprint);
             far += u32::from(other.abs_diff(12_345) > 1024);
         }
         // Only the group with the longest chunks goes far.
         assert!(far <= 1024, "{far}");
         // Every group takes the whole of its chunk.
         for (group, chunks) in (0..).zip(near.groups) {
-            let reached: std::collections::BTreeSet<u64> = (0..64 << chunks.log2)
-                .map(|i| near.other(0, 4 * i + 4 + group))
+            let length = chunks.length.end();
+            let reached: std::collections::BTreeSet<u64> = (0..64 * length)
+                .map(|i| near.other(&buckets, 0, 4 * i + 4 + group))
                 .collect();
-            assert!(reached.last() < Some(&(1 << chunks.log2)));
-            assert!(reached.len() > (1 << chunks.log2) * 9 / 20);
+            assert!(reached.last() < Some(&length));
+            assert!(reached.len() as u64 > length * 9 / 20);
         }
     }
 }

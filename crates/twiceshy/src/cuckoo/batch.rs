@@ -17,10 +17,9 @@ impl<M: Bytes, A: Alternate> Core<M, A> {
         let Home {
             bucket,
             fingerprint,
-        } = self.table.shape().home(h0);
+        } = self.table.home(h0);
         self.table.prefetch(bucket);
-        self.table
-            .prefetch(self.alternate.other(bucket, fingerprint));
+        self.table.prefetch(self.other(bucket, fingerprint));
     }
 
     #[inline(always)]

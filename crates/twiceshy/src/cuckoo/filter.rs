@@ -9,7 +9,7 @@ use super::search::{Cell, Elsewhere, Search, Tenants};
 use super::shape::{Home, Packing, Shape};
 use super::table::Table;
 use crate::batch::Interrupted;
-use crate::bits::Bytes;
+use crate::bits::{AtBits, AtBytes, Bytes};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
@@ -40,9 +40,34 @@ pub(super) struct Core<M, A> {
     pub(super) len: u64,
     pub(super) narrow: Lanes<u64>,
     wide: Lanes<u128>,
-    /// Do four fingerprints fit a `u64`, as they are? Then reading them is the short way.
-    short: bool,
+    pub(super) way: Way,
     search: Search,
+}
+
+/// How buckets are read and changed. The first of these is the one that is compiled into the
+/// caller's code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Four fingerprints fit a `u64`, as they are, and start at a byte: the [short](super::short)
+    /// way at its shortest. So are those of an even number of bits, up to 16.
+    Bytes,
+    /// They fit, but start anywhere.
+    Bits,
+    /// All others.
+    Long,
+}
+
+impl Way {
+    fn of<M: Bytes>(table: &Table<M>) -> Self {
+        let shape = table.shape();
+        if shape.fingerprint_bits() > NARROW || shape.packing() != Packing::Whole {
+            Way::Long
+        } else if table.starts_at_bytes() {
+            Way::Bytes
+        } else {
+            Way::Bits
+        }
+    }
 }
 
 /// The widest fingerprint of which four fit a `u64`.
@@ -56,7 +81,7 @@ impl<M: Bytes, A: Alternate> Core<M, A> {
             len,
             narrow: Lanes::new(bits.min(NARROW)),
             wide: Lanes::new(bits),
-            short: bits <= NARROW && table.shape().packing() == Packing::Whole,
+            way: Way::of(&table),
             search: Search::default(),
             table,
         }
@@ -66,37 +91,41 @@ impl<M: Bytes, A: Alternate> Core<M, A> {
         self.table.shape().fingerprint_bits() <= NARROW
     }
 
+    /// The other bucket of a fingerprint.
+    #[inline(always)]
+    pub(super) fn other(&self, bucket: u64, fingerprint: u64) -> u64 {
+        let buckets = self.table.buckets();
+        self.alternate.other(buckets, bucket, fingerprint)
+    }
+
     #[inline(always)]
     pub(super) fn contains(&self, h0: u64) -> bool {
-        let Home {
-            bucket,
-            fingerprint,
-        } = self.table.shape().home(h0);
-        if self.short {
-            // Both buckets, whatever the first one says: they are fetched side by side, and
-            // there is no branch to guess wrong.
-            let other = self.alternate.other(bucket, fingerprint);
-            let here = self
-                .narrow
-                .equal(self.table.load_whole(bucket), fingerprint);
-            let there = self.narrow.equal(self.table.load_whole(other), fingerprint);
-            return here | there != 0;
+        let home = self.table.home(h0);
+        if self.way == Way::Bytes {
+            self.contains_short::<AtBytes>(home)
+        } else {
+            self.contains_long(home)
         }
-        self.contains_long(bucket, fingerprint)
     }
 
     #[inline(never)]
-    fn contains_long(&self, bucket: u64, fingerprint: u64) -> bool {
-        if self.is_narrow() {
-            self.contains_in(&self.narrow, bucket, fingerprint)
+    fn contains_long(&self, home: Home) -> bool {
+        if self.way == Way::Bits {
+            self.contains_short::<AtBits>(home)
+        } else if self.is_narrow() {
+            self.contains_in(&self.narrow, home)
         } else {
-            self.contains_in(&self.wide, bucket, fingerprint)
+            self.contains_in(&self.wide, home)
         }
     }
 
     #[inline(always)]
-    fn contains_in<W: Word>(&self, lanes: &Lanes<W>, bucket: u64, fingerprint: u64) -> bool {
-        let other = self.alternate.other(bucket, fingerprint);
+    fn contains_in<W: Word>(&self, lanes: &Lanes<W>, home: Home) -> bool {
+        let Home {
+            bucket,
+            fingerprint,
+        } = home;
+        let other = self.other(bucket, fingerprint);
         let here = lanes.equal(self.table.load(bucket), fingerprint);
         let there = lanes.equal(self.table.load(other), fingerprint);
         here | there != W::ZERO
@@ -118,8 +147,8 @@ impl<M: Bytes, A: Alternate> Core<M, A> {
 impl<A: Alternate> Core<Memory, A> {
     #[inline(always)]
     pub(super) fn insert(&mut self, h0: u64) -> Result<(), Error> {
-        if self.short {
-            self.insert_short(h0)
+        if self.way == Way::Bytes {
+            self.insert_short::<AtBytes>(h0)
         } else {
             self.insert_long(h0)
         }
@@ -127,7 +156,9 @@ impl<A: Alternate> Core<Memory, A> {
 
     #[inline(never)]
     fn insert_long(&mut self, h0: u64) -> Result<(), Error> {
-        if self.is_narrow() {
+        if self.way == Way::Bits {
+            self.insert_short::<AtBits>(h0)
+        } else if self.is_narrow() {
             let lanes = self.narrow;
             self.insert_in(&lanes, h0)
         } else {
@@ -141,7 +172,7 @@ impl<A: Alternate> Core<Memory, A> {
         let Home {
             bucket,
             fingerprint,
-        } = self.table.shape().home(h0);
+        } = self.table.home(h0);
         let here = self.table.load(bucket);
         if let Some(slot) = lanes.empty(here) {
             let here = lanes.with(here, slot, fingerprint);
@@ -149,7 +180,7 @@ impl<A: Alternate> Core<Memory, A> {
             self.len += 1;
             return Ok(());
         }
-        let other = self.alternate.other(bucket, fingerprint);
+        let other = self.other(bucket, fingerprint);
         let there = self.table.load(other);
         if let Some(slot) = lanes.empty(there) {
             let there = lanes.with(there, slot, fingerprint);
@@ -186,8 +217,8 @@ impl<A: Alternate> Core<Memory, A> {
 
     #[inline(always)]
     pub(super) fn remove(&mut self, h0: u64) -> Removed {
-        if self.short {
-            self.remove_short(h0)
+        if self.way == Way::Bytes {
+            self.remove_short::<AtBytes>(h0)
         } else {
             self.remove_long(h0)
         }
@@ -195,7 +226,9 @@ impl<A: Alternate> Core<Memory, A> {
 
     #[inline(never)]
     fn remove_long(&mut self, h0: u64) -> Removed {
-        if self.is_narrow() {
+        if self.way == Way::Bits {
+            self.remove_short::<AtBits>(h0)
+        } else if self.is_narrow() {
             let lanes = self.narrow;
             self.remove_in(&lanes, h0)
         } else {
@@ -209,8 +242,8 @@ impl<A: Alternate> Core<Memory, A> {
         let Home {
             bucket,
             fingerprint,
-        } = self.table.shape().home(h0);
-        let other = self.alternate.other(bucket, fingerprint);
+        } = self.table.home(h0);
+        let other = self.other(bucket, fingerprint);
         for bucket in [bucket, other] {
             let here = self.table.load(bucket);
             if let Some(slot) = lanes.first(lanes.equal(here, fingerprint)) {
@@ -260,7 +293,8 @@ impl<W: Word, A: Alternate> Tenants for Fingerprints<'_, W, A> {
     #[inline(always)]
     fn elsewhere(&mut self, from: W, cell: Cell) -> Result<Elsewhere, Infallible> {
         let fingerprint = self.lanes.get(from, cell.slot);
-        let other = self.alternate.other(cell.bucket, fingerprint);
+        let buckets = self.table.buckets();
+        let other = self.alternate.other(buckets, cell.bucket, fingerprint);
         Ok(([other, 0, 0], 1))
     }
 

@@ -111,8 +111,12 @@ word!(u128);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lanes<W> {
     bits: u32,
+    /// The highest bit of the first lane, which is `bits - 1`.
+    highest: u32,
     /// The lowest bit of each lane.
     ones: W,
+    /// What takes one from each lane when it is added.
+    minus_ones: W,
     /// The highest bit of each lane.
     highs: W,
     /// The other bits of each lane.
@@ -128,7 +132,9 @@ impl<W: Word> Lanes<W> {
         let highs = ones << (bits - 1);
         Lanes {
             bits,
+            highest: bits - 1,
             ones,
+            minus_ones: (!ones).plus(one),
             highs,
             lows: W::mask(SLOTS * bits) & !highs,
         }
@@ -142,18 +148,29 @@ impl<W: Word> Lanes<W> {
         self.highs & !((difference & self.lows).plus(self.lows) | difference)
     }
 
-    /// The first lane that [`equal`](Self::equal) has marked.
+    /// The same in fewer instructions, for those who ask for the first lane that holds `value`, or
+    /// whether there is one: lanes behind the first may be marked though they do not.
+    #[inline(always)]
+    pub(super) fn first_equal(&self, lanes: W, value: u64) -> W {
+        let difference = lanes ^ self.ones.times(W::from_u64(value));
+        // Taking one makes the highest bit of a lane change from zero to one if the lane is zero,
+        // and then borrows one of the next lane.
+        self.highs & difference.plus(self.minus_ones) & !difference
+    }
+
+    /// The first lane that [`equal`](Self::equal) or [`first_equal`](Self::first_equal) has
+    /// marked.
     #[inline(always)]
     pub(super) fn first(&self, marked: W) -> Option<u32> {
         (marked != W::ZERO).then(|| marked.lowest_bit() / self.bits)
     }
 
-    /// A value in the first lane that [`equal`](Self::equal) has marked, one at least, and zero
-    /// in the others.
+    /// A value in the [`first`](Self::first) lane that is marked, one at least, and zero in the
+    /// others.
     #[inline(always)]
     pub(super) fn at_first(&self, marked: W, value: u64) -> W {
         debug_assert!(marked != W::ZERO);
-        W::from_u64(value) << (marked.lowest_bit() + 1 - self.bits)
+        W::from_u64(value) << (marked.lowest_bit() - self.highest)
     }
 
     /// A value in one lane, and zero in the others.
@@ -165,7 +182,7 @@ impl<W: Word> Lanes<W> {
     /// The first empty lane.
     #[inline(always)]
     pub(super) fn empty(&self, lanes: W) -> Option<u32> {
-        self.first(self.equal(lanes, 0))
+        self.first(self.first_equal(lanes, 0))
     }
 
     /// How many lanes hold something.
@@ -215,6 +232,16 @@ mod tests {
                 let first = values.iter().position(|&other| other == value);
                 let marked = lanes.equal(word, value);
                 assert_eq!(lanes.first(marked), first.map(|lane| lane as u32));
+                // The first lane is marked right whatever stands behind the last one.
+                for behind in [word, word | !W::mask(SLOTS * bits)] {
+                    let marked = lanes.first_equal(behind, value);
+                    assert_eq!(lanes.first(marked), first.map(|lane| lane as u32));
+                    let at_first = lanes.at_first(marked, value);
+                    let lane = first.expect("a value of the lanes") as u32;
+                    assert_eq!(at_first, lanes.with(W::ZERO, lane, value));
+                }
+                let absent = lanes.first_equal(word, value ^ 1) == W::ZERO;
+                assert_eq!(absent, !values.contains(&(value ^ 1)));
                 let equal = values.iter().filter(|&&other| other == value).count();
                 assert_eq!(marked.count() as usize, equal);
             }

@@ -1,7 +1,7 @@
 //! The measures of a partial-key filter, and what follows from them.
 
 use super::lanes::SLOTS;
-use crate::bits::bytes_of_cells;
+use crate::bits::{Below, bytes_of_cells};
 use crate::error::Error;
 use crate::quotient::Geometry;
 
@@ -168,13 +168,14 @@ impl Shape {
     }
 
     /// The high word of `h0 * buckets` is the bucket; the low word, cut to the number of
-    /// fingerprints in the same way, the fingerprint.
+    /// fingerprints in the same way, the fingerprint. `buckets` are those of the shape.
     #[inline(always)]
-    pub(super) fn home(&self, h0: u64) -> Home {
-        let product = u128::from(h0) * u128::from(self.buckets);
-        let fingerprint = u128::from(product as u64) * u128::from(self.fingerprints());
+    pub(super) fn home(&self, buckets: &Below, h0: u64) -> Home {
+        debug_assert_eq!(buckets.end(), self.buckets);
+        let (bucket, rest) = buckets.scale(h0);
+        let fingerprint = u128::from(rest) * u128::from(self.fingerprints());
         Home {
-            bucket: (product >> 64) as u64,
+            bucket,
             fingerprint: 1 + (fingerprint >> 64) as u64,
         }
     }
@@ -243,13 +244,18 @@ mod tests {
 
     #[test]
     fn homes_cover_everything() {
-        let shape = Shape::new(5, 4, Packing::Whole).unwrap();
-        let last = shape.home(u64::MAX);
-        assert_eq!((last.bucket, last.fingerprint), (4, 15));
-        let first = shape.home(0);
-        assert_eq!((first.bucket, first.fingerprint), (0, 1));
-        let wide = Shape::new(1 << 26, 32, Packing::Whole).unwrap();
-        assert_eq!(wide.home(u64::MAX).fingerprint, u64::from(u32::MAX));
+        let home = |buckets, bits, h0| {
+            let shape = Shape::new(buckets, bits, Packing::Whole).unwrap();
+            let Home {
+                bucket,
+                fingerprint,
+            } = shape.home(&Below::new(buckets).unwrap(), h0);
+            (bucket, fingerprint)
+        };
+        assert_eq!(home(5, 4, u64::MAX), (4, 15));
+        assert_eq!(home(5, 4, 0), (0, 1));
+        let last = ((1 << 26) - 1, u64::from(u32::MAX));
+        assert_eq!(home(1 << 26, 32, u64::MAX), last);
     }
 
     #[test]

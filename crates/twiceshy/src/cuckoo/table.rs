@@ -11,8 +11,8 @@
 
 use super::lanes::{Lanes, Word};
 use super::semi_sort;
-use super::shape::{Packing, Shape};
-use crate::bits::{Bytes, Cells, prefetch};
+use super::shape::{Home, Packing, Shape};
+use crate::bits::{Below, Bytes, Cells, Starts, prefetch};
 use crate::error::Error;
 use crate::mem::{HugePages, Memory};
 use crate::quotient::Violation;
@@ -53,8 +53,25 @@ impl<M: Bytes> Table<M> {
         &self.shape
     }
 
+    /// The numbers of the buckets.
+    #[inline(always)]
+    pub(super) fn buckets(&self) -> &Below {
+        self.cells.numbers()
+    }
+
+    /// Where a key lives.
+    #[inline(always)]
+    pub(super) fn home(&self, h0: u64) -> Home {
+        self.shape.home(self.buckets(), h0)
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         self.cells.bytes()
+    }
+
+    /// Do buckets start at bytes?
+    pub(super) fn starts_at_bytes(&self) -> bool {
+        self.cells.start_at_bytes()
     }
 
     /// What is stored of a bucket.
@@ -67,10 +84,10 @@ impl<M: Bytes> Table<M> {
 
     /// The fingerprints of a bucket that is not semi-sorted.
     #[inline(always)]
-    pub(super) fn load_whole(&self, bucket: u64) -> u64 {
+    pub(super) fn load_whole<S: Starts>(&self, bucket: u64) -> u64 {
         debug_assert!(self.shape.packing() == Packing::Whole);
         // Bits of the next bucket above do not disturb comparisons.
-        self.cells.word(bucket)
+        self.cells.word::<S>(bucket)
     }
 
     /// The fingerprints of a bucket.
@@ -116,9 +133,16 @@ impl<M: Bytes> Table<M> {
 impl<M: Bytes + AsMut<[u8]>> Table<M> {
     /// Flips bits of a bucket that is not semi-sorted and fits a `u64`.
     #[inline(always)]
-    pub(super) fn flip(&mut self, bucket: u64, bits: u64) {
+    pub(super) fn flip<S: Starts>(&mut self, bucket: u64, bits: u64) {
         debug_assert!(self.shape.packing() == Packing::Whole && self.shape.bucket_bits() <= 64);
-        self.cells.flip(bucket, bits);
+        self.cells.flip::<S>(bucket, bits);
+    }
+
+    /// Flips bits of the first of two such buckets if `marks` are any, else of the second one.
+    #[inline(always)]
+    pub(super) fn flip_one_of<S: Starts>(&mut self, buckets: [u64; 2], marks: u64, bits: u64) {
+        debug_assert!(self.shape.packing() == Packing::Whole && self.shape.bucket_bits() <= 64);
+        self.cells.flip_one_of::<S>(buckets, marks, bits);
     }
 
     /// Writes the fingerprints of a bucket. Semi-sorted, they may change places.
