@@ -11,6 +11,8 @@
 
 use std::hint::assert_unchecked;
 
+use super::choose::difference_below;
+
 /// The numbers `0..end`; there is one at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Below {
@@ -76,13 +78,9 @@ impl Below {
     pub fn mirror(&self, hash: u64, number: u64) -> u64 {
         assert!(number < self.end, "a number lies below its end");
         let sum = self.draw(hash);
-        // It is negative as often as not, so there must be no branch on it. As a word it is then
-        // the larger one, for with the end added it is below the end; else the sum is, since
-        // twice the end fits a word.
-        let difference = sum.wrapping_sub(number);
-        let image = difference.min(difference.wrapping_add(self.end));
+        let image = difference_below(self.end, sum, number);
         // SAFETY: both numbers are below the end, so their difference lies between `-end` and
-        // `end`, both excluded. If it is negative, `difference + end` is the smaller one.
+        // `end`, both excluded; and the end is added if it is negative.
         unsafe { assert_unchecked(image < self.end) };
         image
     }

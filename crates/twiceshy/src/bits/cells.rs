@@ -11,6 +11,7 @@
 
 use super::below::Below;
 use super::blocks::Bytes;
+use super::choose::first_marked;
 
 /// Bytes behind the last cell, because whole words are read.
 const SLACK: usize = 16;
@@ -45,16 +46,6 @@ pub struct AtBits;
 
 impl Starts for AtBits {
     const AT_BYTES: bool = false;
-}
-
-/// All ones for zero, and zero for any other word. To choose between two without a branch: of a
-/// choice compilers make one, and if it can't be foreseen it is guessed wrong every other time.
-#[inline(always)]
-#[must_use]
-pub fn ones_if_zero(word: u64) -> u64 {
-    // Its highest bit is set for zero only.
-    let below = word.wrapping_sub(1) & !word;
-    (below as i64 >> 63) as u64
 }
 
 /// Bytes of so many cells and the slack behind them; `None` if they can't be counted.
@@ -110,20 +101,15 @@ impl<M: Bytes> Cells<M> {
         ((bit / 8) as usize, (bit % 8) as u32)
     }
 
-    /// The [`place`](Self::place) of a cell that is there. Its byte is that of the cell or, if
-    /// the cells do not start where `S` says, one before it.
+    /// The position of a cell that is there, in bytes or in bits.
     ///
     /// # Panics
     /// Unless there is such a cell.
     #[inline(always)]
-    fn place_inside<S: Starts>(&self, cell: u64) -> (usize, u32) {
+    fn position<S: Starts>(&self, cell: u64) -> u64 {
         assert!(cell < self.numbers.end(), "a cell lies inside its table");
-        if S::AT_BYTES {
-            debug_assert!(self.start_at_bytes());
-            ((cell * self.bytes) as usize, 0)
-        } else {
-            self.place(cell)
-        }
+        debug_assert!(!S::AT_BYTES || self.start_at_bytes());
+        cell * if S::AT_BYTES { self.bytes } else { self.bits }
     }
 
     /// The 57 bits, or more, that start with a cell.
@@ -133,12 +119,31 @@ impl<M: Bytes> Cells<M> {
     #[inline(always)]
     #[must_use]
     pub fn word<S: Starts>(&self, cell: u64) -> u64 {
-        let (at, shift) = self.place_inside::<S>(cell);
+        let position = self.position::<S>(cell);
+        // SAFETY: it is the position of a cell.
+        unsafe { self.word_at::<S>(position) }
+    }
+
+    /// # Safety
+    /// It is the [`position`](Self::position) of a cell.
+    #[inline(always)]
+    unsafe fn word_at<S: Starts>(&self, position: u64) -> u64 {
+        let (at, shift) = split::<S>(position);
         let start = self.memory.as_ref().as_ptr();
         // SAFETY: by `new` and the promise of `Bytes`, at least 16 bytes follow the byte in which
-        // a cell starts.
+        // a cell starts; of cells that do not start at bytes, `AtBytes` gives one before it.
         let word = unsafe { start.add(at).cast::<u64>().read_unaligned() };
         u64::from_le(word) >> shift
+    }
+}
+
+/// The byte of a position, and the bit in there.
+#[inline(always)]
+fn split<S: Starts>(position: u64) -> (usize, u32) {
+    if S::AT_BYTES {
+        (position as usize, 0)
+    } else {
+        ((position / 8) as usize, (position % 8) as u32)
     }
 }
 
@@ -154,24 +159,44 @@ impl<M: Bytes + AsMut<[u8]>> Cells<M> {
     /// Unless there is such a cell.
     #[inline(always)]
     pub fn flip<S: Starts>(&mut self, cell: u64, bits: u64) {
-        self.flip_one_of::<S>([cell, cell], 1, bits);
+        let position = self.position::<S>(cell);
+        // SAFETY: it is the position of a cell.
+        unsafe { self.flip_at::<S>(position, bits) };
     }
 
-    /// Flips bits of the first of two cells if `marks` are any, else of the second one. Only that
-    /// one is written.
+    /// Flips bits in the first of two cells that is marked; if none is, gives `false`. `mark`
+    /// makes marks of a [word](Self::word), of which those in `mask` count, and `flip` makes bits
+    /// of the marks. Both words are read, and one of them is written.
     ///
     /// # Panics
     /// Unless there are such cells.
     #[inline(always)]
-    pub fn flip_one_of<S: Starts>(&mut self, cells: [u64; 2], marks: u64, bits: u64) {
-        // Both places are known to whoever has read both cells: no need to compute one again.
-        let [(at, shift), (other, other_shift)] = cells.map(|cell| self.place_inside::<S>(cell));
-        let is_zero = ones_if_zero(marks);
-        let at = at ^ (at ^ other) & is_zero as usize;
-        let shift = shift ^ (shift ^ other_shift) & is_zero as u32;
+    pub fn flip_first_marked<S: Starts>(
+        &mut self,
+        cells: [u64; 2],
+        mask: u64,
+        mark: impl Fn(u64) -> u64,
+        flip: impl FnOnce(u64) -> u64,
+    ) -> bool {
+        let positions = cells.map(|cell| self.position::<S>(cell));
+        // SAFETY: they are the positions of cells.
+        let words = positions.map(|position| unsafe { self.word_at::<S>(position) });
+        let (marks, position) = first_marked(mask, words.map(mark), positions);
+        if marks == 0 {
+            return false;
+        }
+        // SAFETY: it is one of both positions.
+        unsafe { self.flip_at::<S>(position, flip(marks)) };
+        true
+    }
+
+    /// # Safety
+    /// It is the [`position`](Self::position) of a cell.
+    #[inline(always)]
+    unsafe fn flip_at<S: Starts>(&mut self, position: u64, bits: u64) {
+        let (at, shift) = split::<S>(position);
         let start = self.memory.as_mut().as_mut_ptr();
-        // SAFETY: as in `word`, for `at` is one of both places; and the bytes are borrowed with
-        // `self`.
+        // SAFETY: as in `word_at`; and the bytes are borrowed with `self`.
         unsafe {
             let place = start.add(at).cast::<u64>();
             place.write_unaligned(place.read_unaligned() ^ (bits << shift).to_le());
@@ -213,13 +238,22 @@ mod tests {
         };
         cells.flip::<S>(3, 0xabc);
         assert_eq!(all(&cells), [0, 0, 0, 0xabc, 0]);
-        cells.flip_one_of::<S>([1, 4], 1 << 63, 0xabc);
-        assert_eq!(all(&cells), [0, 0xabc, 0, 0xabc, 0]);
-        cells.flip_one_of::<S>([1, 4], 0, 0xfff);
-        assert_eq!(all(&cells), [0, 0xabc, 0, 0xabc, 0xfff]);
-        for (cell, bits) in [(1, 0xabc), (3, 0xabc), (4, 0xfff)] {
-            cells.flip::<S>(cell, bits);
-        }
+        // Of these, 0xabc is marked by bit 3, and 0 is not.
+        let flip = |cells: &mut Cells<Memory>, pair: [u64; 2], bits| {
+            let flip = |marks| {
+                assert_eq!(marks, 8);
+                bits
+            };
+            cells.flip_first_marked::<S>(pair, 8, |word| word, flip)
+        };
+        assert!(flip(&mut cells, [3, 1], 0xfff));
+        assert_eq!(all(&cells), [0, 0, 0, 0x543, 0]);
+        assert!(!flip(&mut cells, [3, 1], 0xfff));
+        assert_eq!(all(&cells), [0, 0, 0, 0x543, 0]);
+        cells.flip::<S>(4, 0xaaa);
+        assert!(flip(&mut cells, [3, 4], 0xaaa));
+        assert_eq!(all(&cells), [0, 0, 0, 0x543, 0]);
+        cells.flip::<S>(3, 0x543);
         assert!(cells.bytes().iter().all(|&byte| byte == 0));
     }
 
@@ -229,14 +263,6 @@ mod tests {
         flips::<AtBits>(16);
         flips::<AtBytes>(16);
         flips::<AtBytes>(48);
-    }
-
-    #[test]
-    fn only_zero_gives_ones() {
-        assert_eq!(ones_if_zero(0), u64::MAX);
-        for word in [1, 2, 1 << 11, 1 << 62, 1 << 63, u64::MAX] {
-            assert_eq!(ones_if_zero(word), 0);
-        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod avx512;
 mod below;
 mod blocks;
 mod cells;
+mod choose;
 mod cpu;
 mod packed;
 mod prefetch;
@@ -24,7 +25,7 @@ mod word;
 
 pub use below::Below;
 pub use blocks::{Blocks, Bytes, Lane, OpenBlocks, bytes_of_blocks};
-pub use cells::{AtBits, AtBytes, Cells, Starts, bytes_of_cells, ones_if_zero};
+pub use cells::{AtBits, AtBytes, Cells, Starts, bytes_of_cells};
 pub use cpu::{Cpu, Isa, Operation, Portable};
 pub use packed::Packed;
 pub use prefetch::prefetch;

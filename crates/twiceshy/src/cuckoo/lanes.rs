@@ -152,10 +152,23 @@ impl<W: Word> Lanes<W> {
     /// whether there is one: lanes behind the first may be marked though they do not.
     #[inline(always)]
     pub(super) fn first_equal(&self, lanes: W, value: u64) -> W {
+        self.highs & self.first_equal_unmasked(lanes, value)
+    }
+
+    /// [`first_equal`](Self::first_equal) where other bits than the [highest](Self::highs) of lanes
+    /// do not count.
+    #[inline(always)]
+    pub(super) fn first_equal_unmasked(&self, lanes: W, value: u64) -> W {
         let difference = lanes ^ self.ones.times(W::from_u64(value));
         // Taking one makes the highest bit of a lane change from zero to one if the lane is zero,
         // and then borrows one of the next lane.
-        self.highs & difference.plus(self.minus_ones) & !difference
+        difference.plus(self.minus_ones) & !difference
+    }
+
+    /// The highest bit of each lane.
+    #[inline(always)]
+    pub(super) fn highs(&self) -> W {
+        self.highs
     }
 
     /// The first lane that [`equal`](Self::equal) or [`first_equal`](Self::first_equal) has

@@ -11,17 +11,10 @@ use super::alternate::Alternate;
 use super::filter::Core;
 use super::lanes::SLOTS;
 use super::shape::Home;
-use crate::bits::{Bytes, Starts, ones_if_zero};
+use crate::bits::{Bytes, Starts};
 use crate::error::Error;
 use crate::mem::Memory;
 use crate::traits::Removed;
-
-/// The marks of the first of two buckets that has any; zero if none has. Which one it is cannot
-/// be foreseen, so it is computed.
-#[inline(always)]
-fn first_of(here: u64, there: u64) -> u64 {
-    here | there & ones_if_zero(here)
-}
 
 impl<M: Bytes, A: Alternate> Core<M, A> {
     #[inline(always)]
@@ -52,34 +45,35 @@ impl<A: Alternate> Core<Memory, A> {
             bucket,
             fingerprint,
         } = self.table.home(h0);
-        let here = self.equal::<S>(bucket, 0);
-        // While half of the buckets' slots are free, the first bucket nearly always has one: the
-        // branch is guessed right, and the line of the other bucket is not fetched.
-        if self.len < 2 * self.table.shape().buckets() && here != 0 {
+        // While half of all slots are free, the first bucket nearly always has one: the branch is
+        // guessed right, and the line of the other bucket is not fetched. Later there is as good
+        // as none, so that nobody has to guess. Numbers of slots are less than 2^63.
+        let half_full = self.len.wrapping_sub(2 * self.table.buckets().end());
+        let is_early = (half_full as i64 >> 63) as u64;
+        let here = self.equal::<S>(bucket, 0) & is_early;
+        if here != 0 {
             self.table
                 .flip::<S>(bucket, self.narrow.at_first(here, fingerprint));
             self.len += 1;
             return Ok(());
         }
         let other = self.other(bucket, fingerprint);
-        let there = self.equal::<S>(other, 0);
-        let free = first_of(here, there);
-        if free == 0 {
-            return self.insert_by_kick::<S>([bucket, other], fingerprint);
+        if self.flip_in_one::<S>([bucket, other], 0, fingerprint) {
+            self.len += 1;
+            return Ok(());
         }
-        let change = self.narrow.at_first(free, fingerprint);
-        self.table.flip_one_of::<S>([bucket, other], here, change);
-        self.len += 1;
-        Ok(())
+        self.insert_by_kick::<S>(bucket, other, fingerprint)
     }
 
     /// Inserts into full buckets by one kick, as most can be done.
     #[inline(never)]
     fn insert_by_kick<S: Starts>(
         &mut self,
-        buckets: [u64; 2],
+        bucket: u64,
+        other: u64,
         fingerprint: u64,
     ) -> Result<(), Error> {
+        let buckets = [bucket, other];
         let lanes = self.narrow;
         for bucket in buckets {
             let word = self.table.load_whole::<S>(bucket);
@@ -106,16 +100,24 @@ impl<A: Alternate> Core<Memory, A> {
             bucket,
             fingerprint,
         } = self.table.home(h0);
-        let other = self.other(bucket, fingerprint);
-        let [here, there] = [bucket, other].map(|bucket| self.equal::<S>(bucket, fingerprint));
-        let equal = first_of(here, there);
-        if equal == 0 {
-            return Removed::NotFound;
+        let buckets = [bucket, self.other(bucket, fingerprint)];
+        if self.flip_in_one::<S>(buckets, fingerprint, fingerprint) {
+            self.len -= 1;
+            return Removed::One;
         }
-        let change = self.narrow.at_first(equal, fingerprint);
-        self.table.flip_one_of::<S>([bucket, other], here, change);
-        self.len -= 1;
-        Removed::One
+        Removed::NotFound
+    }
+
+    /// Flips bits of the first lane of two buckets that holds `value`. Is there one?
+    #[inline(always)]
+    fn flip_in_one<S: Starts>(&mut self, buckets: [u64; 2], value: u64, bits: u64) -> bool {
+        let lanes = self.narrow;
+        self.table.flip_first_marked::<S>(
+            buckets,
+            lanes.highs(),
+            |word| lanes.first_equal_unmasked(word, value),
+            |marks| lanes.at_first(marks, bits),
+        )
     }
 }
 
@@ -176,17 +178,6 @@ mod tests {
             for buckets in [1, 2, 7, 40] {
                 every_way_does_the_same::<Anywhere>(buckets, bits);
                 every_way_does_the_same::<Near>(buckets, bits);
-            }
-        }
-    }
-
-    #[test]
-    fn the_first_that_is_marked() {
-        let marks = [0, 1, 1 << 11, 1 << 62, 1 << 63, u64::MAX];
-        for here in marks {
-            for there in marks {
-                let expected = if here == 0 { there } else { here };
-                assert_eq!(first_of(here, there), expected);
             }
         }
     }

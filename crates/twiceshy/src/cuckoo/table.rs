@@ -138,11 +138,17 @@ impl<M: Bytes + AsMut<[u8]>> Table<M> {
         self.cells.flip::<S>(bucket, bits);
     }
 
-    /// Flips bits of the first of two such buckets if `marks` are any, else of the second one.
+    /// Flips bits of the first of two such buckets that is marked, as [`Cells`] do.
     #[inline(always)]
-    pub(super) fn flip_one_of<S: Starts>(&mut self, buckets: [u64; 2], marks: u64, bits: u64) {
+    pub(super) fn flip_first_marked<S: Starts>(
+        &mut self,
+        buckets: [u64; 2],
+        mask: u64,
+        mark: impl Fn(u64) -> u64,
+        flip: impl FnOnce(u64) -> u64,
+    ) -> bool {
         debug_assert!(self.shape.packing() == Packing::Whole && self.shape.bucket_bits() <= 64);
-        self.cells.flip_one_of::<S>(buckets, marks, bits);
+        self.cells.flip_first_marked::<S>(buckets, mask, mark, flip)
     }
 
     /// Writes the fingerprints of a bucket. Semi-sorted, they may change places.
