@@ -13,8 +13,7 @@
 pub fn first_marked(mask: u64, words: [u64; 2], beside: [u64; 2]) -> (u64, u64) {
     #[cfg(all(target_arch = "x86_64", not(twiceshy_portable), not(miri)))]
     {
-        let ([mut word, mut chosen], [second, other]) =
-            ([words[0], beside[0]], [words[1], beside[1]]);
+        let ([mut word, second], [mut chosen, other]) = (words, beside);
         // SAFETY: it changes registers that it names, and flags, and nothing else; every x86-64
         // has conditional moves.
         unsafe {

@@ -1,9 +1,10 @@
 //! Words of bits: rank, select, packed slots, and the choice of instructions.
 //!
-//! This is the one place with unsafe code: intrinsics, and reads and writes of a block
-//! or a cell whose bytes were counted when the table was made. Every fast routine has a portable twin with the same
-//! surface; the twin is the oracle of the fast one in tests, and
-//! `--cfg twiceshy_portable` makes it the only one.
+//! This is the one place with unsafe code: intrinsics, choices spelled out in assembly, numbers
+//! that can't be too large, and reads and writes of a block or a cell whose bytes were counted
+//! when the table was made. Every fast routine has a portable twin with the same surface; the
+//! twin is the oracle of the fast one in tests, and `--cfg twiceshy_portable` makes it the only
+//! one.
 
 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
 mod avx2;

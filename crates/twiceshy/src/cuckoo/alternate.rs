@@ -101,6 +101,8 @@ struct Chunks {
     length: Below,
     /// Where the last chunk starts.
     last: u64,
+    /// Its buckets.
+    rest: Below,
 }
 
 impl Chunks {
@@ -109,9 +111,11 @@ impl Chunks {
         let whole = buckets
             .checked_shr(log2.into())
             .filter(|&whole| whole > 0)?;
+        let last = (whole - 1) << log2;
         Some(Chunks {
             length: Below::new(1 << log2)?,
-            last: (whole - 1) << log2,
+            last,
+            rest: Below::new(buckets - last)?,
         })
     }
 }
@@ -164,15 +168,14 @@ impl sealed::Alternate for Near {
     }
 
     #[inline(always)]
-    fn other(&self, buckets: &Below, bucket: u64, fingerprint: u64) -> u64 {
+    fn other(&self, _: &Below, bucket: u64, fingerprint: u64) -> u64 {
         let hash = scramble(fingerprint);
-        let Chunks { length, last } = self.groups[(fingerprint & 3) as usize];
+        let Chunks { length, last, rest } = self.groups[(fingerprint & 3) as usize];
         if bucket < last {
             // Odd, so that no bucket is its own other one; but for chunks of one.
             return bucket ^ length.draw(hash);
         }
-        let chunk = Below::new(buckets.end() - last).expect("the last chunk is not empty");
-        last + chunk.mirror(hash, bucket - last)
+        last + rest.mirror(hash, bucket - last)
     }
 
     fn to_bytes(&self) -> [u8; 4] {

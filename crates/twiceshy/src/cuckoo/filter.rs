@@ -44,8 +44,7 @@ pub(super) struct Core<M, A> {
     search: Search,
 }
 
-/// How buckets are read and changed. The first of these is the one that is compiled into the
-/// caller's code.
+/// How buckets are read and changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// Four fingerprints fit a `u64`, as they are, and start at a byte: the [short](super::short)
@@ -104,15 +103,23 @@ impl<M: Bytes, A: Alternate> Core<M, A> {
         if self.way == Way::Bytes {
             self.contains_short::<AtBytes>(home)
         } else {
+            self.contains_otherwise(home)
+        }
+    }
+
+    /// Behind a call, for that costs these less than more code in a caller's loop costs the others.
+    #[inline(never)]
+    fn contains_otherwise(&self, home: Home) -> bool {
+        if self.way == Way::Bits {
+            self.contains_short::<AtBits>(home)
+        } else {
             self.contains_long(home)
         }
     }
 
     #[inline(never)]
     fn contains_long(&self, home: Home) -> bool {
-        if self.way == Way::Bits {
-            self.contains_short::<AtBits>(home)
-        } else if self.is_narrow() {
+        if self.is_narrow() {
             self.contains_in(&self.narrow, home)
         } else {
             self.contains_in(&self.wide, home)
@@ -147,18 +154,16 @@ impl<M: Bytes, A: Alternate> Core<M, A> {
 impl<A: Alternate> Core<Memory, A> {
     #[inline(always)]
     pub(super) fn insert(&mut self, h0: u64) -> Result<(), Error> {
-        if self.way == Way::Bytes {
-            self.insert_short::<AtBytes>(h0)
-        } else {
-            self.insert_long(h0)
+        match self.way {
+            Way::Bytes => self.insert_short::<AtBytes>(h0),
+            Way::Bits => self.insert_short::<AtBits>(h0),
+            Way::Long => self.insert_long(h0),
         }
     }
 
     #[inline(never)]
     fn insert_long(&mut self, h0: u64) -> Result<(), Error> {
-        if self.way == Way::Bits {
-            self.insert_short::<AtBits>(h0)
-        } else if self.is_narrow() {
+        if self.is_narrow() {
             let lanes = self.narrow;
             self.insert_in(&lanes, h0)
         } else {
@@ -220,15 +225,23 @@ impl<A: Alternate> Core<Memory, A> {
         if self.way == Way::Bytes {
             self.remove_short::<AtBytes>(h0)
         } else {
+            self.remove_otherwise(h0)
+        }
+    }
+
+    /// Behind a call, as [`contains_otherwise`](Self::contains_otherwise).
+    #[inline(never)]
+    fn remove_otherwise(&mut self, h0: u64) -> Removed {
+        if self.way == Way::Bits {
+            self.remove_short::<AtBits>(h0)
+        } else {
             self.remove_long(h0)
         }
     }
 
     #[inline(never)]
     fn remove_long(&mut self, h0: u64) -> Removed {
-        if self.way == Way::Bits {
-            self.remove_short::<AtBits>(h0)
-        } else if self.is_narrow() {
+        if self.is_narrow() {
             let lanes = self.narrow;
             self.remove_in(&lanes, h0)
         } else {
