@@ -27,6 +27,7 @@ mod word;
 pub use below::Below;
 pub use blocks::{Blocks, Bytes, Lane, OpenBlocks, bytes_of_blocks};
 pub use cells::{AtBits, AtBytes, Cells, Starts, bytes_of_cells};
+pub use choose::first_marked;
 pub use cpu::{Cpu, Isa, Operation, Portable};
 pub use packed::Packed;
 pub use prefetch::prefetch;

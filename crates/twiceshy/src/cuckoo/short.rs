@@ -11,7 +11,7 @@ use super::alternate::Alternate;
 use super::filter::Core;
 use super::lanes::SLOTS;
 use super::shape::Home;
-use crate::bits::{Bytes, Starts};
+use crate::bits::{Bytes, Starts, first_marked, mask_below};
 use crate::error::Error;
 use crate::mem::Memory;
 use crate::traits::Removed;
@@ -73,17 +73,23 @@ impl<A: Alternate> Core<Memory, A> {
         other: u64,
         fingerprint: u64,
     ) -> Result<(), Error> {
+        // The number of a slot stands above that of a bucket, which is less than 2^61.
+        const SLOT_AT: u32 = 62;
         let buckets = [bucket, other];
         let lanes = self.narrow;
         for bucket in buckets {
             let word = self.table.load_whole::<S>(bucket);
-            let cells: [_; SLOTS as usize] = std::array::from_fn(|slot| {
-                let tenant = lanes.get(word, slot as u32);
-                let other = self.other(bucket, tenant);
-                (tenant, other, self.equal::<S>(other, 0))
-            });
-            let found = (0..).zip(cells).find(|&(_, (_, _, free))| free != 0);
-            if let Some((slot, (tenant, other, free))) = found {
+            // All tenants, whoever is the first that can move: which one, nobody guesses.
+            let (mut free, mut cell) = (0, 0);
+            for slot in (0..SLOTS).rev() {
+                let other = self.other(bucket, lanes.get(word, slot));
+                let words = [self.equal::<S>(other, 0), free];
+                let beside = [u64::from(slot) << SLOT_AT | other, cell];
+                (free, cell) = first_marked(!0, words, beside);
+            }
+            if free != 0 {
+                let (slot, other) = ((cell >> SLOT_AT) as u32, cell & mask_below(SLOT_AT));
+                let tenant = lanes.get(word, slot);
                 self.table.flip::<S>(other, lanes.at_first(free, tenant));
                 let change = lanes.at(slot, tenant ^ fingerprint);
                 self.table.flip::<S>(bucket, change);
