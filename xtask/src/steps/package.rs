@@ -5,11 +5,12 @@ use crate::workspace::{LIBRARY, Workspace};
 use crate::{Result, command};
 
 /// Files that must be in the package.
-const REQUIRED: [&str; 5] = [
+const REQUIRED: [&str; 6] = [
     "Cargo.toml",
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "README.md",
+    "build.rs",
     "src/lib.rs",
 ];
 
