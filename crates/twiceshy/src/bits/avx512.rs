@@ -19,6 +19,7 @@ use std::arch::x86_64::{
     _mm512_srlv_epi64, _mm512_sub_epi8, _mm512_sub_epi64, _mm512_subs_epu16,
     _mm512_ternarylogic_epi64,
 };
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::avx2::{self, Avx2};
@@ -127,19 +128,13 @@ impl Isa for Avx512 {
         // always enough.
         if last - first >= 8 {
             // SAFETY: see `Avx512` and the caller's promise.
-            unsafe { rest_up(words, bits, first, last, high) };
+            unsafe { rest_up(words, bits, first, high) };
         }
-        // SAFETY: see `Avx512` and the caller's promise: nothing behind the last word is
-        // touched, and eight bytes before the first are read.
+        // SAFETY: as above.
         unsafe {
-            let lanes = first_lanes(last + 1 - first);
-            let at = words.add(first as usize * 8);
-            let here = _mm512_maskz_loadu_epi64(lanes, at.cast());
-            let below = _mm512_maskz_loadu_epi64(lanes, at.sub(8).cast());
-            let moved = _mm512_shldv_epi64(here, below, _mm512_set1_epi64(i64::from(bits)));
             let (low, high) = (low % 64, high - first * 64);
-            let both = _mm512_or_si512(outside(low, high, here), inside(low + bits, high, moved));
-            _mm512_mask_storeu_epi64(at.cast(), lanes, put(carry, i64::from(low), both));
+            let eight = Eight::moved_up(words, first, last, bits);
+            eight.store(low..high, low + bits..high, i64::from(low), carry);
         }
     }
 
@@ -148,50 +143,41 @@ impl Isa for Avx512 {
         let (first, last) = (low / 64, high.wrapping_sub(1) / 64);
         // From the lowest vector up, so that each reads what is not yet moved. One is nearly
         // always enough.
-        // SAFETY: see `Avx512` and the caller's promise: nothing behind the last word is
-        // written, and eight bytes behind it are read.
+        // SAFETY: see `Avx512` and the caller's promise.
         unsafe {
-            let lanes = first_lanes(last + 1 - first);
-            let at = words.add(first as usize * 8);
-            let here = _mm512_maskz_loadu_epi64(lanes, at.cast());
-            let above = _mm512_maskz_loadu_epi64(lanes, at.add(8).cast());
-            let moved = _mm512_shrdv_epi64(here, above, _mm512_set1_epi64(i64::from(bits)));
             let (low, high) = (low % 64, high - first * 64);
-            let both = _mm512_or_si512(outside(low, high, here), inside(low, high - bits, moved));
-            _mm512_mask_storeu_epi64(at.cast(), lanes, put(carry, i64::from(high - bits), both));
+            let eight = Eight::moved_down(words, first, last, bits);
+            eight.store(low..high, low..high - bits, i64::from(high - bits), carry);
         }
         if last - first >= 8 {
             // SAFETY: as above.
-            unsafe { rest_down(words, bits, first + 8, high, carry) };
+            unsafe { rest_down(words, bits, first, high, carry) };
         }
     }
 }
 
-/// [`shift_words_up`](Isa::shift_words_up) for all words from `first + 8` to `last`.
+/// [`shift_words_up`](Isa::shift_words_up) for all vectors behind the one that starts with word
+/// `first`, where the carry is.
 ///
 /// # Safety
 /// As there; and the machine has what [`run`] needs.
 #[inline(never)]
 #[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
-unsafe fn rest_up(words: *mut u8, bits: u32, first: u32, last: u32, high: u32) {
+unsafe fn rest_up(words: *mut u8, bits: u32, first: u32, high: u32) {
+    let last = (high - 1) / 64;
     let mut word = first + (last - first) / 8 * 8;
     while word > first {
-        // SAFETY: as in `shift_words_up`.
+        // SAFETY: the caller's promise.
         unsafe {
-            let lanes = first_lanes(last + 1 - word);
-            let at = words.add(word as usize * 8);
-            let here = _mm512_maskz_loadu_epi64(lanes, at.cast());
-            let below = _mm512_maskz_loadu_epi64(lanes, at.sub(8).cast());
-            let moved = _mm512_shldv_epi64(here, below, _mm512_set1_epi64(i64::from(bits)));
-            let high = high - word * 64;
-            let both = _mm512_or_si512(outside(0, high, here), inside(0, high, moved));
-            _mm512_mask_storeu_epi64(at.cast(), lanes, both);
+            let range = 0..high - word * 64;
+            Eight::moved_up(words, word, last, bits).store(range.clone(), range, 0, 0);
         }
         word -= 8;
     }
 }
 
-/// [`shift_words_down`](Isa::shift_words_down) for all words from `first` on.
+/// [`shift_words_down`](Isa::shift_words_down) for all vectors behind the one that starts with
+/// word `first`.
 ///
 /// # Safety
 /// As there; and the machine has what [`run`] needs.
@@ -199,25 +185,85 @@ unsafe fn rest_up(words: *mut u8, bits: u32, first: u32, last: u32, high: u32) {
 #[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
 unsafe fn rest_down(words: *mut u8, bits: u32, first: u32, high: u32, carry: u64) {
     let last = (high - 1) / 64;
-    let mut word = first;
+    let mut word = first + 8;
     while word <= last {
-        // SAFETY: as in `shift_words_down`.
+        let high = high - word * 64;
+        // The slot of the carry may have begun in the vector before.
+        let slot = i64::from(high) - i64::from(bits);
+        // SAFETY: the caller's promise.
         unsafe {
-            let lanes = first_lanes(last + 1 - word);
-            let at = words.add(word as usize * 8);
+            let eight = Eight::moved_down(words, word, last, bits);
+            eight.store(0..high, 0..slot.max(0) as u32, slot, carry);
+        }
+        word += 8;
+    }
+}
+
+/// Eight words, or as many as there are, about to move.
+struct Eight {
+    at: *mut u8,
+    lanes: u8,
+    here: __m512i,
+    moved: __m512i,
+}
+
+impl Eight {
+    /// The words from `word` on, but not behind `last`, all of them moved up.
+    ///
+    /// # Safety
+    /// They can be read and written, and eight bytes before them can be read.
+    #[inline(always)]
+    unsafe fn moved_up(words: *mut u8, word: u32, last: u32, bits: u32) -> Self {
+        // SAFETY: see `Avx512` and the caller's promise.
+        unsafe {
+            let (at, lanes) = (words.add(word as usize * 8), first_lanes(last + 1 - word));
+            let here = _mm512_maskz_loadu_epi64(lanes, at.cast());
+            let below = _mm512_maskz_loadu_epi64(lanes, at.sub(8).cast());
+            let moved = _mm512_shldv_epi64(here, below, _mm512_set1_epi64(i64::from(bits)));
+            Eight {
+                at,
+                lanes,
+                here,
+                moved,
+            }
+        }
+    }
+
+    /// The same, moved down.
+    ///
+    /// # Safety
+    /// They can be read and written, and eight bytes behind them can be read.
+    #[inline(always)]
+    unsafe fn moved_down(words: *mut u8, word: u32, last: u32, bits: u32) -> Self {
+        // SAFETY: see `Avx512` and the caller's promise.
+        unsafe {
+            let (at, lanes) = (words.add(word as usize * 8), first_lanes(last + 1 - word));
             let here = _mm512_maskz_loadu_epi64(lanes, at.cast());
             let above = _mm512_maskz_loadu_epi64(lanes, at.add(8).cast());
             let moved = _mm512_shrdv_epi64(here, above, _mm512_set1_epi64(i64::from(bits)));
-            let start = word * 64;
-            // The slot of the carry may have begun in the vector before.
-            let slot = i64::from(high - bits) - i64::from(start);
-            let both = _mm512_or_si512(
-                outside(0, high - start, here),
-                inside(0, slot.max(0) as u32, moved),
-            );
-            _mm512_mask_storeu_epi64(at.cast(), lanes, put(carry, slot, both));
+            Eight {
+                at,
+                lanes,
+                here,
+                moved,
+            }
         }
-        word += 8;
+    }
+
+    /// Writes them: the bits of `range` moved, those outside of `all` as they were, and `carry` in
+    /// the slot between, which starts at bit `slot`. Bits are counted from the first word.
+    ///
+    /// # Safety
+    /// What was promised when they were read still holds.
+    #[inline(always)]
+    unsafe fn store(self, all: Range<u32>, range: Range<u32>, slot: i64, carry: u64) {
+        // SAFETY: see `Avx512` and the caller's promise.
+        unsafe {
+            let kept = outside(all.start, all.end, self.here);
+            let moved = inside(range.start, range.end, self.moved);
+            let words = put(carry, slot, _mm512_or_si512(kept, moved));
+            _mm512_mask_storeu_epi64(self.at.cast(), self.lanes, words);
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::bits::{Bytes, Isa, RawBlockMut};
 use crate::error::Error;
 use crate::traits::Removed;
 
-// In both, `L` is `S`, or stands for it in a table where nothing is marked.
+// Everywhere here `L` is `S`, or stands for it in a table where nothing is marked.
 
 /// Did the short way do?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
