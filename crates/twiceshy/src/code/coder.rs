@@ -1,5 +1,6 @@
 //! The coder: intervals of integers, narrowed gap by gap.
 
+use super::few;
 use super::{CODE_BITS, Coding, SLOTS};
 use crate::quotient::Bare;
 use std::fmt::Debug;
@@ -14,32 +15,6 @@ pub struct Part {
     pub low: u64,
     /// How many numbers it has; at least one.
     pub width: u64,
-}
-
-/// So many numbers, at most `2^60`, to be divided among letters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
-    /// How many there are.
-    pub width: u64,
-    /// One divided by that, about.
-    inverse: f64,
-}
-
-impl Interval {
-    #[inline(always)]
-    fn new(width: u64) -> Self {
-        let inverse = 1.0 / width as i64 as f64;
-        Interval { width, inverse }
-    }
-
-    /// About where the number `at` is in the interval: a fraction, times `2^64`. 0 if it is the
-    /// end, or very near.
-    #[inline(always)]
-    #[must_use]
-    pub fn fraction(&self, at: u64) -> u64 {
-        // A number from one to two has its fraction in its lowest bits.
-        (at as i64 as f64 * self.inverse + 1.0).to_bits() << 12
-    }
 }
 
 /// The letters of a slot and how likely they are.
@@ -58,14 +33,11 @@ pub trait Alphabet: Clone + Debug + Send + Sync {
     /// letter's.
     fn find(&self, width: u64, at: u64) -> Option<(Self::Letter, Part)>;
 
-    /// Where the letter whose part of an interval starts at its number `at`, exactly, starts in
-    /// an interval of `to` numbers, which are no more, but for a rounding. `None` if there is no
-    /// such letter, or if it is not easily told.
-    #[inline(always)]
-    fn transfer(&self, at: u64, from: Interval, to: u64) -> Option<u64> {
-        let _ = (at, from, to);
-        None
-    }
+    /// The letter in a byte that is not 0; `None` if it does not fit.
+    fn to_byte(&self, letter: Self::Letter) -> Option<u8>;
+
+    /// The letter of a byte; `None` if there is no such letter.
+    fn from_byte(&self, byte: u8) -> Option<Self::Letter>;
 }
 
 /// Codes the letters of a block as one number.
@@ -78,8 +50,6 @@ pub struct Coder<A> {
     /// Numbers below `clear[k]` have no letter in the first `k` slots. Those behind the last slot
     /// are like it.
     clear: [u64; SLOTS as usize + 2],
-    /// One divided by how many numbers have their first letter at this slot, about.
-    inverses: [f64; SLOTS as usize],
     /// Numbers below this have no letter at all.
     least: u64,
     slots: u32,
@@ -107,23 +77,22 @@ impl<A: Alphabet> Coder<A> {
     /// A coder of blocks of 64 slots in [`CODE_BITS`] bits.
     #[must_use]
     pub fn new(alphabet: A) -> Self {
-        Self::with_size(alphabet, SLOTS, CODE_BITS)
+        Self::with_size(alphabet, SLOTS, few::FEW)
     }
 
-    /// A smaller one, for tests that try everything.
-    pub(super) fn with_size(alphabet: A, slots: u32, bits: u32) -> Self {
-        debug_assert!(slots <= SLOTS && bits <= CODE_BITS);
+    /// A smaller one, for tests that try everything. It has no lists.
+    pub(super) fn with_size(alphabet: A, slots: u32, numbers: u64) -> Self {
+        debug_assert!(slots <= SLOTS && numbers <= few::FEW);
         let one = alphabet.nothing();
         let mut coder = Coder {
             alphabet,
             nothings: [u64::MAX; SLOTS as usize + 1],
-            clear: [1 << bits; SLOTS as usize + 2],
-            inverses: [0.0; SLOTS as usize],
+            clear: [numbers; SLOTS as usize + 2],
             least: 0,
             slots,
-            numbers: 1 << bits,
+            numbers,
             per_bit: (-4096.0 / (one as f64 / 2_f64.powi(64)).log2()) as u64,
-            top: logarithm(1 << bits),
+            top: logarithm(numbers),
         };
         for k in 1..=SLOTS as usize {
             coder.nothings[k] = if k == 1 {
@@ -138,7 +107,6 @@ impl<A: Alphabet> Coder<A> {
         coder.least = coder.clear[slots as usize];
         for slot in 0..SLOTS as usize {
             let width = coder.clear[slot] - coder.clear[slot + 1];
-            coder.inverses[slot] = Interval::new(width).inverse;
             // It falls as numbers rise, so it is the last of each slot that matters.
             while width > 0 && coder.guess_first(coder.clear[slot] - 1) < slot {
                 coder.top += 1 << 44;
@@ -204,38 +172,93 @@ impl<A: Alphabet> Coder<A> {
         slot
     }
 
-    /// The interval of a message: its first number is the code.
-    #[inline(always)]
-    fn interval(&self, letters: impl IntoIterator<Item = (u32, A::Letter)>) -> Option<Part> {
+    /// How many bits a message takes: the logarithm of how often its interval goes into all
+    /// numbers.
+    #[cfg(test)]
+    pub(super) fn bits(&self, letters: impl IntoIterator<Item = (u32, A::Letter)>) -> Option<f64> {
         let mut encode = Encode::new(self);
         for (slot, letter) in letters {
             encode.put(slot, letter)?;
         }
         let width = self.bound(encode.width, self.slots - encode.slot);
-        Some(Part {
-            low: encode.low,
-            width,
-        })
+        Some((self.numbers as f64 / width as f64).log2())
     }
 
-    /// How many bits a message takes: the logarithm of how often its interval goes into all
-    /// numbers.
-    #[cfg(test)]
-    pub(super) fn bits(&self, letters: impl IntoIterator<Item = (u32, A::Letter)>) -> Option<f64> {
-        let interval = self.interval(letters)?;
-        Some((self.numbers as f64 / interval.width as f64).log2())
-    }
-
-    /// The letters of a code, in the order of their slots. Of a number that is no code, those
+    /// The letters of a word, in the order of their slots. Of a number that is no word, those
     /// that come out of it.
     #[inline(always)]
-    pub fn decode(&self, code: u64) -> Decode<'_, A> {
+    pub fn decode(&self, word: u64) -> Message<'_, A> {
+        match few::is_few(word) {
+            true => Message::Few(Few {
+                alphabet: &self.alphabet,
+                list: word,
+                number: 0,
+                next: 0,
+            }),
+            false => Message::Coded(self.decode_number(word)),
+        }
+    }
+
+    #[inline(always)]
+    fn decode_number(&self, code: u64) -> Decode<'_, A> {
         Decode {
             coder: self,
             at: code,
             width: self.numbers,
             slot: 0,
         }
+    }
+
+    /// Does this coder write lists? Not the small ones of tests.
+    #[inline(always)]
+    fn writes_lists(&self) -> bool {
+        self.numbers == few::FEW
+    }
+}
+
+/// The letters of a word.
+#[derive(Clone, Debug)]
+pub enum Message<'c, A> {
+    /// Of a list.
+    Few(Few<'c, A>),
+    /// Of a code.
+    Coded(Decode<'c, A>),
+}
+
+impl<A: Alphabet> Iterator for Message<'_, A> {
+    type Item = (u32, A::Letter);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Message::Few(few) => few.next(),
+            Message::Coded(coded) => coded.next(),
+        }
+    }
+}
+
+/// The letters of a list.
+#[derive(Clone, Debug)]
+pub struct Few<'c, A> {
+    alphabet: &'c A,
+    list: u64,
+    number: usize,
+    /// The first slot that can follow.
+    next: u32,
+}
+
+impl<A: Alphabet> Iterator for Few<'_, A> {
+    type Item = (u32, A::Letter);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        // A number that is no list may have slots in any order, and no letters.
+        let (slot, byte) =
+            few::get(self.list, self.number).filter(|&(slot, _)| slot >= self.next)?;
+        let letter = self.alphabet.from_byte(byte)?;
+        self.number += 1;
+        self.next = slot + 1;
+        Some((slot, letter))
     }
 }
 
@@ -380,29 +403,32 @@ impl<A: Alphabet> Decode<'_, A> {
     }
 }
 
-/// A code whose letters have moved, and the letter that has left it.
-type Raised<A> = Option<(u64, <A as Alphabet>::Letter)>;
-
-impl<A: Alphabet> Decode<'_, A> {
-    /// Codes what is left, from the letter at `next` on, with the letters below `high` one slot
-    /// further up.
+impl<A: Alphabet> Coder<A> {
+    /// The code after the letters of the slots `low..high` have moved up by one: the outer `None` if
+    /// they do not fit then, the inner one if the last of them leaves. Nothing is coded again that
+    /// lies before the first slot that moves, and nothing at all if no letter moves.
     #[inline(always)]
-    fn raise_into(
-        mut self,
-        mut encode: Encode<'_, A>,
-        mut next: Option<Next>,
-        high: u32,
-    ) -> Raised<A> {
+    fn raise_code(&self, code: u64, low: u32, high: u32) -> Option<Option<u64>> {
+        let mut letters = self.decode_number(code);
+        let mut next = (code >= self.least).then(|| letters.locate_first());
+        while let Some(stays) = next.take_if(|next| next.slot < low) {
+            letters.read(&stays)?;
+            next = letters.locate();
+        }
+        if next.as_ref().is_none_or(|next| next.slot >= high) {
+            return Some(Some(code));
+        }
+        let mut encode = Encode::behind(&letters, code);
         while let Some(moves) = next {
-            let letter = self.read(&moves)?;
+            let letter = letters.read(&moves)?;
             let slot = moves.slot + u32::from(moves.slot < high);
-            if slot >= self.coder.slots {
-                return Some((encode.low, letter));
+            if slot >= self.slots {
+                return Some(None);
             }
             encode.put(slot, letter)?;
-            next = self.locate();
+            next = letters.locate();
         }
-        Some((encode.low, A::Letter::default()))
+        Some(Some(encode.low))
     }
 }
 
@@ -424,6 +450,16 @@ impl<A> Decode<'_, A> {
     }
 }
 
+/// The first four bytes of a lane and the last four, which share one: a copy to make eight bytes of
+/// seven would be read back before it is written.
+#[inline(always)]
+fn halves(lane: &[u8]) -> (u32, u32) {
+    let lane: &[u8; LANE] = lane.first_chunk().expect("the lane has seven bytes");
+    let first = lane.first_chunk().expect("four are fewer than seven");
+    let last = lane.last_chunk().expect("four are fewer than seven");
+    (u32::from_le_bytes(*first), u32::from_le_bytes(*last))
+}
+
 impl<A: Alphabet> Coding for Coder<A> {
     type Letter = A::Letter;
     type Lane = Bare<LANE>;
@@ -431,12 +467,8 @@ impl<A: Alphabet> Coding for Coder<A> {
 
     #[inline(always)]
     fn load(lane: &[u8]) -> u64 {
-        // In two halves that share a byte: a copy to make eight bytes of seven would be
-        // read back before it is written.
-        let lane: &[u8; LANE] = lane.first_chunk().expect("the lane has seven bytes");
-        let low = lane.first_chunk().expect("four are fewer than seven");
-        let high = lane.last_chunk().expect("four are fewer than seven");
-        u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << 24
+        let (first, last) = halves(lane);
+        u64::from(first) | u64::from(last) << 24
     }
 
     #[inline(always)]
@@ -446,16 +478,22 @@ impl<A: Alphabet> Coding for Coder<A> {
         lane[3..].copy_from_slice(&((word >> 24) as u32).to_le_bytes());
     }
 
+    /// Exact for lists; of a code, only the first letter is seen.
     #[inline(always)]
-    fn is_clear(&self, word: u64, _from: u32, to: u32) -> bool {
-        word < self.clear[(to & 63) as usize + 1]
+    fn is_clear(&self, word: u64, from: u32, to: u32) -> bool {
+        let to = to & 63;
+        let is_clear = word < self.clear[to as usize + 1];
+        is_clear | (few::is_few(word) & few::is_clear(word, from, to + 1))
     }
 
     #[inline(always)]
     fn has_letter(&self, word: u64, from: u32, to: u32) -> bool {
         debug_assert!(!self.is_clear(word, from, to));
+        if few::is_few(word) {
+            return true;
+        }
         // There is a letter up to `to`.
-        let mut letters = self.decode(word);
+        let mut letters = self.decode_number(word);
         let mut next = letters.locate_first();
         while next.slot < from {
             if letters.read(&next).is_none() {
@@ -476,72 +514,48 @@ impl<A: Alphabet> Coding for Coder<A> {
 
     #[inline(always)]
     fn encode(&self, letters: impl IntoIterator<Item = (u32, A::Letter)>) -> Option<u64> {
-        Some(self.interval(letters)?.low)
-    }
-
-    /// Nearly all blocks that have a letter have but one: its slot is found by the constants, and
-    /// what follows it is zero, so that the code is where its part starts.
-    #[inline(always)]
-    fn raise_one(&self, word: u64, low: u32, high: u32) -> Option<u64> {
-        debug_assert!(high == 64 || !self.is_clear(word, 0, high));
-        let slot = self.first_slot(word);
-        // Behind the numbers of its slot are those of the next one; none if it is the last.
-        let (end, start, next) = (self.clear[slot], self.clear[slot + 1], self.clear[slot + 2]);
-        let from = Interval {
-            width: end - start,
-            inverse: self.inverses[slot],
-        };
-        let at = self.alphabet.transfer(word - start, from, start - next)?;
-        // Both are known, so that there is nothing to predict.
-        Some(match (slot as u32) < low {
-            true => word,
-            false => next + at,
-        })
-    }
-
-    /// The same for a second letter behind a first one.
-    #[inline(always)]
-    fn raise_two(&self, word: u64, low: u32, high: u32) -> Option<u64> {
-        let raised = |slot: u32| slot + u32::from(low <= slot && slot < high);
-        let mut letters = self.decode(word);
-        let first = letters.locate_first();
-        let letter = letters.read(&first)?;
-        let second = letters.locate()?;
-        let (slot, last) = (raised(first.slot), raised(second.slot));
-        if last >= self.slots {
-            return None;
-        }
-        // Both are coded again, even if they stay: there is nothing to predict.
+        let mut list = few::List::new();
         let mut encode = Encode::new(self);
-        let index = (slot & 63) as usize;
-        encode.narrow(self.clear[index + 1], self.clear[index], slot, letter)?;
-        let (start, end) = encode.bounds(last)?;
-        let at = letters.at.checked_sub(second.from)?;
-        let from = Interval::new(second.to - second.from);
-        let to = end.checked_sub(start)?;
-        Some(encode.low + start + self.alphabet.transfer(at, from, to)?)
+        let mut fits = true;
+        for (slot, letter) in letters {
+            list.push(slot, self.alphabet.to_byte(letter));
+            fits = fits && encode.put(slot, letter).is_some();
+        }
+        match list.finish() {
+            Some(list) if self.writes_lists() => Some(list),
+            _ => fits.then_some(encode.low),
+        }
     }
 
-    /// Nothing is coded again that lies before the first slot that moves, and nothing at all if no
-    /// letter moves.
+    #[inline(always)]
+    fn raise_few(&self, lane: &mut [u8], low: u32, high: u32) -> bool {
+        let Some(raised) = few::raise(halves(lane), low, high) else {
+            return false;
+        };
+        lane[..4].copy_from_slice(&raised.to_le_bytes());
+        true
+    }
+
+    /// A code stays a code if no letter comes or leaves.
     #[inline(always)]
     fn raise(&self, word: u64, low: u32, high: u32, carry: A::Letter) -> Option<(u64, A::Letter)> {
         let nothing = A::Letter::default();
-        let mut letters = self.decode(word);
-        let mut next = (word >= self.least).then(|| letters.locate_first());
-        if carry != nothing {
-            let mut encode = Encode::new(self);
-            encode.put(0, carry)?;
-            return letters.raise_into(encode, next, high);
+        if carry == nothing && !few::is_few(word) {
+            if let Some(raised) = self.raise_code(word, low, high)? {
+                return Some((raised, nothing));
+            }
         }
-        while let Some(stays) = next.take_if(|next| next.slot < low) {
-            letters.read(&stays)?;
-            next = letters.locate();
-        }
-        if next.as_ref().is_none_or(|next| next.slot >= high) {
-            return Some((word, nothing));
-        }
-        let encode = Encode::behind(&letters, word);
-        letters.raise_into(encode, next, high)
+        let mut out = nothing;
+        let first = (carry != nothing).then_some((0, carry));
+        let moved = self.decode(word).filter_map(|(slot, letter)| {
+            let slot = slot + u32::from(low <= slot && slot < high);
+            if slot < self.slots {
+                return Some((slot, letter));
+            }
+            out = letter;
+            None
+        });
+        let raised = self.encode(first.into_iter().chain(moved))?;
+        Some((raised, out))
     }
 }

@@ -4,7 +4,7 @@
 //! first one that differs: `k` bits with probability `2^-k`, each of the `2^k` strings alike.
 //! Nothing of this depends on the width of remainders.
 
-use super::coder::{Alphabet, Interval, Part};
+use super::coder::{Alphabet, Part};
 
 /// The bits of a key's stream that continue its home fingerprint. The default is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,11 +52,6 @@ impl Extension {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extensions;
 
-impl Extensions {
-    /// Extensions of up to so many bits are moved without being decoded.
-    const SHORT: u32 = 16;
-}
-
 /// One slot in ten has an extension: with four bits each (two for the length, two for the
 /// bits, on average) a block's code is full then.
 const NOTHING: u64 = u64::MAX / 10 * 9;
@@ -103,28 +98,18 @@ impl Alphabet for Extensions {
         Some((extension, piece(width, len, bits)))
     }
 
-    /// As fractions of an interval, extensions start at
-    ///
-    /// ```text
-    /// 1 bit   0.0b        2 bits   0.10bb        3 bits   0.110bbb      …
-    /// ```
-    ///
-    /// in binary, but for the roundings. So the bits of the fraction are those of the extension
-    /// that starts there, if one does. Whether one does is then told by the whole numbers: the
-    /// fraction is a guess that may be wrong, but not unnoticed.
+    /// The bits behind a one that says where they begin: up to seven.
     #[inline(always)]
-    fn transfer(&self, at: u64, from: Interval, to: u64) -> Option<u64> {
-        // The start was rounded down by less than two.
-        let fraction = from.fraction(at + 2);
-        // A longer one is taken for one of these, and then it does not start there.
-        let len = (!fraction | 1 << (64 - Self::SHORT)).leading_zeros() + 1;
-        // In an interval as wide as that each extension of so many bits has numbers of its own,
-        // and more than the roundings.
-        if to >> (2 * len) < 8 {
-            return None;
-        }
-        let bits = fraction << len >> (64 - len);
-        (piece(from.width, len, bits).low == at).then(|| piece(to, len, bits).low)
+    fn to_byte(&self, letter: Extension) -> Option<u8> {
+        (1..=7)
+            .contains(&letter.len)
+            .then(|| 1 << letter.len | letter.bits as u8)
+    }
+
+    #[inline(always)]
+    fn from_byte(&self, byte: u8) -> Option<Extension> {
+        let len = byte.checked_ilog2().filter(|&len| len > 0)?;
+        Extension::new(len, u64::from(byte))
     }
 }
 

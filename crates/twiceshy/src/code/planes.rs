@@ -75,9 +75,14 @@ impl Coding for Planes {
     }
 
     #[inline(always)]
-    fn raise_one(&self, word: [u64; PLANES], low: u32, high: u32) -> Option<[u64; PLANES]> {
-        let (raised, out) = self.raise(word, low, high, 0)?;
-        (out == 0).then_some(raised)
+    fn raise_few(&self, lane: &mut [u8], low: u32, high: u32) -> bool {
+        match self.raise(Self::load(lane), low, high, 0) {
+            Some((raised, 0)) => {
+                Self::store(lane, raised);
+                true
+            }
+            _ => false,
+        }
     }
 
     #[inline(always)]

@@ -14,7 +14,7 @@
 //! (`Pr[0]` = 0.786; the thesis has 0.781 for eight bits); narrower ones repeat mistakes more
 //! often and fill the code earlier.
 
-use super::coder::{Alphabet, Interval, Part, times};
+use super::coder::{Alphabet, Part, times};
 
 /// Which of its remainders an element has: 0 the one of its home fingerprint, `i` the `i`-th
 /// piece of its hash stream from `h1` on.
@@ -131,9 +131,14 @@ impl Alphabet for Selectors {
         }
         None
     }
-    /// The first selector, which nearly all are, starts where its interval does.
+
     #[inline(always)]
-    fn transfer(&self, at: u64, _: Interval, to: u64) -> Option<u64> {
-        (at == 0 && to > 0).then_some(0)
+    fn to_byte(&self, letter: Selector) -> Option<u8> {
+        (1..=Self::MAX).contains(&letter).then_some(letter)
+    }
+
+    #[inline(always)]
+    fn from_byte(&self, byte: u8) -> Option<Selector> {
+        (1..=Self::MAX).contains(&byte).then_some(byte)
     }
 }

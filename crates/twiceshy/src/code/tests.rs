@@ -74,34 +74,31 @@ fn raise_everything<C: Coding>(coding: &C, slots: u32, word: C::Word, carries: &
                 let naively = raise_naively(coding, slots, word, (low, high), carry);
                 assert_eq!(raised, naively, "{word:?} {low}..{high} {carry:?}");
             }
-            if coding.letters(word).any(|(slot, _)| slot < high) {
-                raise_few(coding, slots, word, (low, high));
-            }
+            raise_few(coding, slots, word, (low, high));
         }
     }
 }
 
-/// The short ways, if they can be gone. Have they been?
-fn raise_few<C: Coding>(
-    coding: &C,
-    slots: u32,
-    word: C::Word,
-    (low, high): (u32, u32),
-) -> [bool; 2] {
+/// The short way, if it can be gone. Has it been?
+fn raise_few<C: Coding>(coding: &C, slots: u32, word: C::Word, (low, high): (u32, u32)) -> bool {
     let nothing = C::Letter::default();
-    let one = coding.raise_one(word, low, high);
-    let two = coding.raise_two(word, low, high);
-    for raised in [one, two].into_iter().flatten() {
-        let naively = raise_naively(coding, slots, word, (low, high), nothing);
-        assert_eq!(Some((raised, nothing)), naively, "{word:?} {low}..{high}");
+    let mut lane = [0; 24];
+    C::store(&mut lane, word);
+    let is_done = coding.raise_few(&mut lane, low, high);
+    let raised = C::load(&lane);
+    if !is_done {
+        assert_eq!(raised, word, "nothing has changed");
+        return false;
     }
-    [one.is_some(), two.is_some()]
+    let naively = raise_naively(coding, slots, word, (low, high), nothing);
+    assert_eq!(Some((raised, nothing)), naively, "{word:?} {low}..{high}");
+    true
 }
 
 /// Every message: those that fit come back, no two of them overlap, and every number between
 /// decodes to the message whose interval it is in, or to none.
 fn try_everything<A: Alphabet>(alphabet: A, slots: u32, bits: u32, letters: &[A::Letter]) -> usize {
-    let coder = Coder::with_size(alphabet, slots, bits);
+    let coder = Coder::with_size(alphabet, slots, 1 << bits);
     let mut codes = BTreeMap::new();
     for message in messages(slots, letters) {
         let message = sparse(&message);
@@ -177,13 +174,7 @@ fn raise_at_random<A: Alphabet>(alphabet: A, seed: u64) {
         let raised = coder.raise(code, low, high, carry);
         let naively = raise_naively(&coder, SLOTS, code, (low, high), carry);
         assert_eq!(raised, naively, "{message:?} {low}..{high} {carry:?}");
-        if message[..high as usize]
-            .iter()
-            .any(|&letter| letter != A::Letter::default())
-        {
-            let is_done = raise_few(&coder, SLOTS, code, (low, high));
-            few += u32::from(is_done != [false; 2]);
-        }
+        few += u32::from(raise_few(&coder, SLOTS, code, (low, high)));
         moved += u32::from(raised.is_some_and(|(word, _)| word != code));
         left += u32::from(raised.is_some_and(|(_, out)| out != A::Letter::default()));
         full += u32::from(raised.is_none());
@@ -202,80 +193,63 @@ fn letters_that_move_are_coded_as_if_afresh() {
     raise_at_random(Extensions, 0);
 }
 
-/// A block's only letter, wherever it is and wherever it goes, needs no coder. Unless it leaves.
-fn raise_alone<A: Alphabet>(alphabet: A, letter: A::Letter) {
+/// Up to three letters, wherever they are and wherever they go, need no coder. Unless one leaves.
+fn raise_lists<A: Alphabet>(alphabet: A, letters: [A::Letter; 3]) {
     let coder = Coder::new(alphabet);
     for slot in 0..SLOTS {
-        let code = coder.encode([(slot, letter)]).expect("one letter fits");
-        for (low, high) in [(0, slot + 1), (slot, 64), (slot, slot + 1)] {
-            let is_done = raise_few(&coder, SLOTS, code, (low, high));
-            assert_eq!(
-                is_done,
-                [slot < 63, false],
-                "{letter:?} at {slot}, {low}..{high}"
-            );
-        }
-        // It stays.
-        let is_done = raise_few(&coder, SLOTS, code, (slot + 1, 64));
-        assert_eq!(is_done, [slot < 63, false], "{letter:?} at {slot}");
-    }
-}
-
-#[test]
-fn a_letter_alone_is_moved_by_constants() {
-    for width in 1..=20 {
-        raise_alone(Selectors::for_width(width), 1);
-    }
-    for len in 1..=14_u32 {
-        // All the short ones, some of the others.
-        for bits in (0..1 << len).step_by(1 << len.saturating_sub(8)) {
-            raise_alone(Extensions, Extension::new(len, bits).unwrap());
-        }
-        raise_alone(Extensions, Extension::new(len, u64::MAX).unwrap());
-    }
-}
-
-/// Two letters, wherever they are and wherever they go.
-fn raise_both<A: Alphabet>(alphabet: A, letters: [A::Letter; 2]) {
-    let coder = Coder::new(alphabet);
-    for slot in 0..SLOTS {
-        for next in slot + 1..SLOTS {
-            let both = [(slot, letters[0]), (next, letters[1])];
-            let code = coder.encode(both).expect("two short letters fit");
-            let moves = [
-                (0, next + 1),
-                (slot, 64),
-                (slot + 1, 64),
-                (next, next + 1),
-                (next + 1, 64),
-            ];
-            for (low, high) in moves {
-                let is_done = raise_few(&coder, SLOTS, code, (low, high));
-                let leaves = next == 63 && low < 64;
-                assert_eq!(is_done, [false, !leaves], "{both:?} {low}..{high}");
+        let slots = [slot, slot + 1 + slot % 3, 63 - slot % 2];
+        let list: Vec<_> = slots.into_iter().zip(letters).collect();
+        for count in 1..=3 {
+            let list = &list[..count];
+            if !list.windows(2).all(|two| two[0].0 < two[1].0) || list[count - 1].0 > 63 {
+                continue;
             }
-            if next > slot + 1 {
-                let is_done = raise_few(&coder, SLOTS, code, (slot, slot + 1));
-                assert_eq!(is_done, [false, true], "{both:?}, the first");
+            let word = coder.encode(list.iter().copied()).expect("few letters fit");
+            assert!(few::is_few(word) && coder.decode(word).eq(list.iter().copied()));
+            let next = (slot + 1..=64).find(|next| list.iter().all(|(slot, _)| slot != next));
+            let next = next.expect("no letter is behind the block");
+            for (low, high) in [(0, 64), (slot, 64), (slot, next), (slot + 1, 64), (64, 64)] {
+                let is_done = raise_few(&coder, SLOTS, word, (low, high));
+                let leaves = list[count - 1].0 == 63 && low <= 63 && high == 64;
+                assert_eq!(is_done, !leaves, "{list:?} {low}..{high}");
             }
         }
     }
 }
 
 #[test]
-fn two_letters_are_moved_together() {
-    for width in [1, 4, 9] {
-        raise_both(Selectors::for_width(width), [1, 1]);
-        raise_both(Selectors::for_width(width), [2, 1]);
+fn few_letters_are_moved_by_a_list() {
+    for width in [1, 8, 20] {
+        raise_lists(Selectors::for_width(width), [1, 2, Selectors::MAX]);
     }
-    let extension = |len, bits| Extension::new(len, bits).unwrap();
-    for bits in 0..8 {
-        for len in 1..=4 {
-            raise_both(Extensions, [extension(len, bits), extension(1, bits)]);
-            raise_both(Extensions, [extension(1, bits), extension(len, bits >> 1)]);
-            raise_both(Extensions, [extension(3, bits), extension(len, bits)]);
-        }
+    for len in 1..=7 {
+        let longest = Extension::new(len, u64::MAX).unwrap();
+        let shortest = Extension::new(1, 0).unwrap();
+        raise_lists(
+            Extensions,
+            [longest, shortest, Extension::new(len, 0).unwrap()],
+        );
     }
+}
+
+/// What no list can hold is coded: four letters, and one that is long.
+#[test]
+fn other_letters_are_coded() {
+    let coder = Coder::new(Extensions);
+    let long = [(9, Extension::new(8, 77).unwrap())];
+    let word = coder.encode(long).unwrap();
+    assert!(!few::is_few(word) && coder.decode(word).eq(long));
+    let coder = Coder::new(Selectors::for_width(8));
+    let four = [(9, 1), (10, 1), (20, 2), (63, 1)];
+    let word = coder.encode(four).unwrap();
+    assert!(!few::is_few(word) && coder.decode(word).eq(four));
+    // The last one leaves: then it is a list. It comes into the next block: a code again.
+    let (three, out) = coder.raise(word, 9, 64, 0).unwrap();
+    assert!(few::is_few(three) && out == 1);
+    assert!(coder.decode(three).eq([(10, 1), (11, 1), (21, 2)]));
+    let (again, out) = coder.raise(three, 0, 64, 1).unwrap();
+    assert!(!few::is_few(again) && out == 0);
+    assert!(coder.decode(again).eq([(0, 1), (11, 1), (12, 1), (22, 2)]));
 }
 
 /// The numbers of each slot, from the first to the last: all have their first letter there.
@@ -284,9 +258,9 @@ fn first_letters<A: Alphabet>(alphabet: A) {
     for slot in 0..SLOTS {
         // Below the last number there is none before it, below the first none up to it.
         let is_before = |code: u64| slot > 0 && !coder.is_clear(code, 0, slot - 1);
-        let (mut first, mut end) = (1, 1 << CODE_BITS);
+        let (mut first, mut end) = (1, few::FEW);
         for step in (0..CODE_BITS).rev() {
-            if coder.is_clear(first + (1 << step), 0, slot) {
+            if first + (1 << step) < few::FEW && coder.is_clear(first + (1 << step), 0, slot) {
                 first += 1 << step;
             }
             if is_before(end - (1 << step)) {

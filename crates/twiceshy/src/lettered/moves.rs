@@ -10,12 +10,11 @@
 //!
 //! | | for |
 //! | --- | --- |
-//! | [`first_unclear`] | blocks without letters, one comparison each |
-//! | [`RaiseInBlock`], [`RaiseEach`] | blocks with one letter or two, which move inside their block |
+//! | [`raise`] | blocks with no letters or few, which move inside their block |
 //! | [`RaiseRest`] | any number of letters, and one that moves to the next block |
 //! | [`raise_listed`] | blocks that are full, where letters are given up |
 //!
-//! The first three write at once and take everything back if a later block has no room; the last
+//! The first two write at once and take everything back if a later block has no room; the last
 //! writes nothing before all blocks are known to fit.
 
 use super::list::Letters;
@@ -91,37 +90,30 @@ impl<C: Coding, M: Bytes + AsMut<[u8]>, R: Relieve<C, M>> Moving<C::Lane, M> for
     }
 
     #[inline(always)]
-    fn rests(&self, lane: &[u8], from: u32, to: u32) -> bool {
-        self.coding.is_clear(C::load(lane), from, to)
-    }
-
-    #[inline(always)]
     fn within(&self, table: &mut Table<C::Lane, M>, block: u64, from: u32, to: u32) -> bool {
-        let coding = self.coding;
-        table.cpu().run(RaiseInBlock {
-            table,
-            coding,
-            block,
-            low: from,
-            high: to,
-        })
+        if raise_few(table, self.coding, block, (from, to)) {
+            return true;
+        }
+        let start = block * 64;
+        let (from, to) = (start + u64::from(from), start + u64::from(to));
+        raise_rest(table, self.coding, (from, from), to)
     }
 
     #[inline(always)]
-    fn across(
-        &self,
-        table: &mut Table<C::Lane, M>,
-        block: u64,
-        from: u32,
-        to: u64,
-        rests: bool,
-    ) -> bool {
-        let from = match rests {
-            true => first_unclear(table, self.coding, (block + 1) * 64, to),
-            false => Some(block * 64 + u64::from(from)),
-        };
-        raise_from(table, self.coding, from, to)
+    fn across(&self, table: &mut Table<C::Lane, M>, block: u64, from: u32, to: u64) -> bool {
+        raise(table, self.coding, block * 64 + u64::from(from), to)
     }
+}
+
+/// Moves the letters of a block up if they are few and none leaves it.
+#[inline(always)]
+fn raise_few<C: Coding, M: Bytes + AsMut<[u8]>>(
+    table: &mut Table<C::Lane, M>,
+    coding: &C,
+    block: u64,
+    (low, high): (u32, u32),
+) -> bool {
+    coding.raise_few(table.block_mut(block).lane(), low, high)
 }
 
 /// Moves letters down with their slots.
@@ -149,27 +141,17 @@ fn raise<C: Coding, M: Bytes + AsMut<[u8]>>(
     from: u64,
     to: u64,
 ) -> bool {
-    let from = first_unclear(table, coding, from, to);
-    raise_from(table, coding, from, to)
-}
-
-/// [`raise`] from the [first that may have a letter](first_unclear) on.
-#[inline(always)]
-fn raise_from<C: Coding, M: Bytes + AsMut<[u8]>>(
-    table: &mut Table<C::Lane, M>,
-    coding: &C,
-    from: Option<u64>,
-    to: u64,
-) -> bool {
-    let Some(from) = from else {
-        return true;
-    };
-    table.cpu().run(RaiseEach {
-        table,
-        coding,
-        from,
-        to,
-    })
+    let ((mut block, mut low), (last, j)) = (split(from), split(to));
+    while block < last {
+        if !raise_few(table, coding, block, (low, 64)) {
+            return raise_rest(table, coding, (from, block * 64 + u64::from(low)), to);
+        }
+        (block, low) = (block + 1, 0);
+    }
+    if !raise_few(table, coding, last, (low, j)) {
+        return raise_rest(table, coding, (from, last * 64 + u64::from(low)), to);
+    }
+    true
 }
 
 /// Where the letters of `from..=to` may begin: `from`, or the start of a block behind it; `None`
@@ -192,121 +174,8 @@ fn first_unclear<C: Coding, M: Bytes>(
     (!is_clear).then_some(last * 64 + u64::from(i))
 }
 
-/// [`raise`] inside one block, some slot of which below `high` has a letter.
-struct RaiseInBlock<'t, C: Coding, M> {
-    table: &'t mut Table<C::Lane, M>,
-    coding: &'t C,
-    block: u64,
-    low: u32,
-    high: u32,
-}
-
-impl<C: Coding, M: Bytes + AsMut<[u8]>> Operation for RaiseInBlock<'_, C, M> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
-        let RaiseInBlock {
-            table,
-            coding,
-            block,
-            low,
-            high,
-        } = self;
-        if raise_few(table, coding, block, (low, high)) {
-            return true;
-        }
-        let from = block * 64 + u64::from(low);
-        let to = block * 64 + u64::from(high);
-        raise_rest(table, coding, (from, from), to)
-    }
-}
-
-/// Moves one or two letters of a block up, if there are no more, and none of them leaves it.
-#[inline(always)]
-fn raise_few<C: Coding, M: Bytes + AsMut<[u8]>>(
-    table: &mut Table<C::Lane, M>,
-    coding: &C,
-    block: u64,
-    (low, high): (u32, u32),
-) -> bool {
-    let word = C::load(table.lane(block));
-    let raised = match coding.raise_one(word, low, high) {
-        None => table.cpu().run(RaiseTwo {
-            coding,
-            word,
-            low,
-            high,
-        }),
-        raised => raised,
-    };
-    let Some(raised) = raised else {
-        return false;
-    };
-    table.with_lane(block, |lane| C::store(lane, raised));
-    true
-}
-
-struct RaiseTwo<'c, C: Coding> {
-    coding: &'c C,
-    word: C::Word,
-    low: u32,
-    high: u32,
-}
-
-impl<C: Coding> Operation for RaiseTwo<'_, C> {
-    type Output = Option<C::Word>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Option<C::Word> {
-        self.coding.raise_two(self.word, self.low, self.high)
-    }
-}
-
-/// [`raise`] where each block has [few](raise_few) letters, if any, the first one some, and none
-/// comes into another block. What is left when it is not so, is left to [`RaiseRest`].
-struct RaiseEach<'t, C: Coding, M> {
-    table: &'t mut Table<C::Lane, M>,
-    coding: &'t C,
-    from: u64,
-    to: u64,
-}
-
-impl<C: Coding, M: Bytes + AsMut<[u8]>> Operation for RaiseEach<'_, C, M> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
-        let RaiseEach {
-            table,
-            coding,
-            from,
-            to,
-        } = self;
-        let ((mut block, mut low), (last, j)) = (split(from), split(to));
-        loop {
-            let high = if block == last { j } else { 64 };
-            if !raise_few(table, coding, block, (low, high)) {
-                let next = block * 64 + u64::from(low);
-                return raise_rest(table, coding, (from, next), to);
-            }
-            // On to the next block that has letters.
-            loop {
-                if block == last {
-                    return true;
-                }
-                (block, low) = (block + 1, 0);
-                let end = if block == last { j } else { 63 };
-                if !coding.is_clear(C::load(table.lane(block)), 0, end) {
-                    break;
-                }
-            }
-        }
-    }
-}
-
-/// Continues with the letters from slot `next` on after those from slot `from` on have been
-/// raised. If there is no room for the others, these are taken back.
+/// [`raise`] from slot `next` on, with any number of letters, after those from slot `from` on have
+/// been raised. If there is no room for the others, these are taken back.
 #[inline(always)]
 fn raise_rest<C: Coding, M: Bytes + AsMut<[u8]>>(
     table: &mut Table<C::Lane, M>,
@@ -544,19 +413,7 @@ mod tests {
             table
         });
         let [mut fast, mut listed] = racks;
-        let first = from / 64;
-        let is_done = match (first_unclear(&fast, coding, from, to), first < to / 64) {
-            (None, _) => true,
-            // As the engine asks where all is inside a block, and elsewhere.
-            (Some(from), false) => fast.cpu().run(RaiseInBlock {
-                table: &mut fast,
-                coding,
-                block: first,
-                low: split(from).1,
-                high: split(to).1,
-            }),
-            (from, true) => raise_from(&mut fast, coding, from, to),
-        };
+        let is_done = raise(&mut fast, coding, from, to);
         let expected = raise_listed(&mut listed, coding, from, to, Refuse);
         assert_eq!(is_done, expected.is_ok(), "{from}..{to}");
         assert_eq!(words::<C>(&fast), words::<C>(&listed), "{from}..{to}");

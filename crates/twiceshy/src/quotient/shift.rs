@@ -28,32 +28,17 @@ pub(crate) trait Moving<S: Sidecar, M> {
     /// down by one, those behind `from` up to, not including, `to`. If this fails, they stay.
     fn before(self, table: &mut Table<S, M>, from: u64, to: u64) -> Result<(), Error>;
 
-    /// Is it certain, by the lane of a block, that there is nothing to do if its slots from
-    /// `from` up to, not including, `to` move up?
-    #[inline(always)]
-    fn rests(&self, _lane: &[u8], _from: u32, _to: u32) -> bool {
-        false
-    }
-
-    /// [`before`](Self::before), where slots of one block move up and it does not
-    /// [rest](Self::rests). Has that been done? If not, nothing has changed, and `before` must be
-    /// asked.
+    /// [`before`](Self::before), where slots of one block move up. Has that been done? If not,
+    /// nothing has changed, and `before` must be asked.
     #[inline(always)]
     fn within(&self, _table: &mut Table<S, M>, _block: u64, _from: u32, _to: u32) -> bool {
         false
     }
 
     /// The same, where the slots from `from` of a block up to, not including, `to` of a later one
-    /// move up. `rests` is what [`rests`](Self::rests) says of the first block.
+    /// move up.
     #[inline(always)]
-    fn across(
-        &self,
-        _table: &mut Table<S, M>,
-        _block: u64,
-        _from: u32,
-        _to: u64,
-        _rests: bool,
-    ) -> bool {
+    fn across(&self, _table: &mut Table<S, M>, _block: u64, _from: u32, _to: u64) -> bool {
         false
     }
 }
@@ -68,12 +53,12 @@ impl<S: Sidecar, M> Moving<S, M> for Still {
     }
 
     #[inline(always)]
-    fn rests(&self, _: &[u8], _: u32, _: u32) -> bool {
+    fn within(&self, _: &mut Table<S, M>, _: u64, _: u32, _: u32) -> bool {
         true
     }
 
     #[inline(always)]
-    fn across(&self, _: &mut Table<S, M>, _: u64, _: u32, _: u64, _: bool) -> bool {
+    fn across(&self, _: &mut Table<S, M>, _: u64, _: u32, _: u64) -> bool {
         true
     }
 }

@@ -70,10 +70,9 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     where
         L::Item: Into<S::Item>,
     {
-        let rests = moving.rests(self.block(home).lane(), at, 63);
         // Find room before anything changes.
         let empty = self.first_empty::<I>((home + 1) * 64);
-        if empty >= self.slots || !moving.across(self, home, at, empty, rests) {
+        if empty >= self.slots || !moving.across(self, home, at, empty) {
             return false;
         }
         let carry = block::shift_up::<I, L>(&mut self.block_mut(home), at, 63, slot);
@@ -148,12 +147,10 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             // Often there is nothing to move.
             Some(empty) if empty == at => block::put::<L>(&mut block, at, slot),
             Some(empty) => {
-                if !moving.rests(block.as_ref().lane(), at, empty) {
-                    if !moving.within(self, home, at, empty) {
-                        return Short::NotHere;
-                    }
-                    block = self.block_mut(home);
+                if !moving.within(self, home, at, empty) {
+                    return Short::NotHere;
                 }
+                block = self.block_mut(home);
                 let _empty = block::shift_up::<I, L>(&mut block, at, empty, slot);
             }
             None => {

@@ -310,7 +310,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
 
     /// A block, to write.
     #[inline(always)]
-    pub(super) fn block_mut(&mut self, block: u64) -> RawBlockMut<'_> {
+    pub(crate) fn block_mut(&mut self, block: u64) -> RawBlockMut<'_> {
         self.blocks.get_mut(block)
     }
 

@@ -125,13 +125,12 @@ fn raise_letters<A: Alphabet>(coder: &Coder<A>, number: u64, letters: &[(u32, A:
         // Nor need it be understood to its end.
         let is_code = coder.encode(letters.iter().copied()) == Some(number);
         assert!(result == expected || (result.is_none() && !is_code));
-        if letters.first().is_some_and(|&(slot, _)| slot < high) {
-            // The short ways, where they can be gone.
-            let one = coder.raise_one(number, low, high);
-            let two = coder.raise_two(number, low, high);
-            for raised in [one, two].into_iter().flatten() {
-                assert_eq!(expected, Some((raised, A::Letter::default())));
-            }
+        // The short way, where it can be gone.
+        let mut lane = [0; 7];
+        Coder::<A>::store(&mut lane, number);
+        if coder.raise_few(&mut lane, low, high) {
+            let raised = Coder::<A>::load(&lane);
+            assert_eq!(expected, Some((raised, A::Letter::default())));
         }
     }
 }
@@ -146,8 +145,15 @@ fn code_letters<A: Alphabet>(
         let number = source.word()? >> 8;
         let decoded: Vec<_> = coder.decode(number).collect();
         let code = coder.encode(decoded.iter().copied());
-        assert!(code.is_some_and(|code| code <= number), "{number}");
-        raise_letters(coder, number, &decoded);
+        // The highest numbers are lists, of which most are no words.
+        let is_list = number >= 0xff << 48;
+        assert!(
+            code.is_some_and(|code| code <= number || is_list),
+            "{number}"
+        );
+        if code == Some(number) || !is_list {
+            raise_letters(coder, number, &decoded);
+        }
         let mut letters = Vec::new();
         let mut slot = source.below(64)? as u32;
         while slot < 64 {
