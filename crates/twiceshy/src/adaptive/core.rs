@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::Adapted;
 use super::ops::{
-    AdaptAlone, Answer, AnswerBeyond, CloseGap, Extend, ExtendBeyond, FindLive, FindRun, HasRoom,
-    InsertBeyond, InsertPlain, OpenHome, RemoveBeyond, RemovePlain, Rewrite,
+    AdaptAlone, Answer, AnswerBeyond, Extend, ExtendBeyond, FindLive, FindRun, HasRoom,
+    InsertBeyond, InsertPlain, OpenHome, RemovePlain, Rewrite,
 };
 use super::print::{Digits, Layout, Print, Stream};
 use crate::bits::{Bytes, Cpu, Packed};
@@ -15,8 +15,8 @@ use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
 use crate::quotient::{
-    Fingerprint, Gap, Geometry, Mark, Marks, Minirun, Run, Short, Sidecar, Table, TableOptions,
-    Unmarked, Violation,
+    Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Table, TableOptions, Unmarked,
+    Violation,
 };
 use crate::traits::Removed;
 
@@ -475,22 +475,6 @@ impl Core {
     pub(super) fn extend_beyond(&mut self, h0: u64, digit: u64) -> Short<Result<(), Error>> {
         let core = self;
         core.cpu().run(ExtendBeyond { core, h0, digit })
-    }
-
-    #[inline(never)]
-    pub(super) fn close_gap<L: Sidecar>(&mut self, gap: Gap) -> Option<Removed> {
-        self.live -= 1;
-        self.cpu().run(CloseGap {
-            core: self,
-            gap,
-            lane: PhantomData::<L>,
-        });
-        Some(Removed::One)
-    }
-
-    #[inline(never)]
-    pub(super) fn remove_beyond(&mut self, h0: u64) -> Option<Removed> {
-        self.cpu().run(RemoveBeyond { core: self, h0 })
     }
 
     #[inline(never)]

@@ -161,37 +161,39 @@ impl<L: Sidecar> Operation for RemovePlain<'_, L> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Option<Removed> {
-        let RemovePlain { core, h0, .. } = self;
+        let RemovePlain { core, h0, lane } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.remove_short::<I, L, true>(fingerprint) {
             Taken::Done(removed) => {
                 core.live -= u64::from(removed == Removed::One);
                 Some(removed)
             }
-            Taken::Across(gap) => core.close_gap::<L>(gap),
-            Taken::NotHere => core.remove_beyond(h0),
+            Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
+            Taken::NotHere => I::apart(RemoveBeyond { core, h0 }),
         }
     }
 }
 
-pub(super) struct CloseGap<'f, L> {
-    pub(super) core: &'f mut Core,
-    pub(super) gap: Gap,
-    pub(super) lane: PhantomData<L>,
+struct CloseGap<'f, L> {
+    core: &'f mut Core,
+    gap: Gap,
+    lane: PhantomData<L>,
 }
 
 impl<L: Sidecar> Operation for CloseGap<'_, L> {
-    type Output = ();
+    type Output = Option<Removed>;
 
     #[inline(always)]
-    fn run<I: Isa>(self) {
+    fn run<I: Isa>(self) -> Option<Removed> {
+        self.core.live -= 1;
         self.core.table.close_gap::<I, L>(self.gap);
+        Some(Removed::One)
     }
 }
 
-pub(super) struct RemoveBeyond<'f> {
-    pub(super) core: &'f mut Core,
-    pub(super) h0: u64,
+struct RemoveBeyond<'f> {
+    core: &'f mut Core,
+    h0: u64,
 }
 
 impl Operation for RemoveBeyond<'_> {

@@ -71,6 +71,18 @@ pub(super) fn first_from(settled: u64, from: u32) -> Option<u32> {
     (settled != 0).then(|| settled.trailing_zeros())
 }
 
+/// A bit for each slot up to and including which as many bits of `opened` are set as of `closed`.
+/// Both halves of the block are always summed: which of them it is, no predictor knows.
+#[inline(always)]
+fn all_balanced(opened: u64, closed: u64) -> u64 {
+    let open = (opened as u32).count_ones() as i32 - (closed as u32).count_ones() as i32;
+    // SAFETY: see `Avx2`.
+    unsafe {
+        sums_equal(opened as u32, closed as u32, 0)
+            | sums_equal((opened >> 32) as u32, (closed >> 32) as u32, -open) << 32
+    }
+}
+
 impl Isa for Avx2 {
     #[inline(always)]
     fn select_bit(word: u64, rank: u32) -> u64 {
@@ -91,19 +103,16 @@ impl Isa for Avx2 {
     }
 
     /// The count of opened less the count of closed at every slot, as prefix sums of bytes:
-    /// settled is where it is zero. Both halves of the block are always summed: which of
-    /// them it is, no predictor knows.
+    /// settled is where it is zero.
     #[inline(always)]
     fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
         // What closes at a slot counts from the next one on.
-        let closed = closed << 1;
-        let open = (opened as u32).count_ones() as i32 - (closed as u32).count_ones() as i32;
-        // SAFETY: see `Avx2`.
-        let settled = unsafe {
-            sums_equal(opened as u32, closed as u32, 0)
-                | sums_equal((opened >> 32) as u32, (closed >> 32) as u32, -open) << 32
-        };
-        first_from(settled, from)
+        first_from(all_balanced(opened, closed << 1), from)
+    }
+
+    #[inline(always)]
+    fn first_balanced(opened: u64, closed: u64, from: u32) -> Option<u32> {
+        first_from(all_balanced(opened, closed), from)
     }
 
     #[inline(always)]
@@ -126,6 +135,20 @@ impl Isa for Avx2 {
     fn compress(word: u64, mask: u64) -> u64 {
         // SAFETY: see `Avx2`.
         unsafe { _pext_u64(word, mask) }
+    }
+
+    #[inline(always)]
+    fn low_bits(word: u64, count: u32) -> u64 {
+        // SAFETY: see `Avx2`.
+        unsafe { _bzhi_u64(word, count) }
+    }
+
+    /// Without the instructions: a function that had them would be inlined all the same.
+    #[cold]
+    #[inline(never)]
+    fn apart<O: Operation>(operation: O) -> O::Output {
+        // SAFETY: see `Avx2`.
+        unsafe { run(operation) }
     }
 
     #[inline(always)]

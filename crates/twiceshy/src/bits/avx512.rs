@@ -12,12 +12,13 @@
 )]
 
 use std::arch::x86_64::{
-    __m512i, _bzhi_u32, _mm512_add_epi8, _mm512_and_si512, _mm512_cmpeq_epi8_mask,
-    _mm512_mask_storeu_epi64, _mm512_maskz_loadu_epi64, _mm512_or_si512, _mm512_popcnt_epi8,
-    _mm512_popcnt_epi64, _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setr_epi64,
+    __m512i, _bzhi_u32, _mm_cvtsi64_si128, _mm512_add_epi8, _mm512_alignr_epi64, _mm512_and_si512,
+    _mm512_andnot_si512, _mm512_cmpeq_epi8_mask, _mm512_loadu_si512, _mm512_mask_storeu_epi64,
+    _mm512_maskz_loadu_epi64, _mm512_or_si512, _mm512_popcnt_epi8, _mm512_popcnt_epi64,
+    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512,
     _mm512_shldv_epi64, _mm512_shrdv_epi64, _mm512_shuffle_epi8, _mm512_sllv_epi64,
-    _mm512_srlv_epi64, _mm512_sub_epi8, _mm512_sub_epi64, _mm512_subs_epu16,
-    _mm512_ternarylogic_epi64,
+    _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_sub_epi8, _mm512_sub_epi64, _mm512_subs_epu16,
+    _mm512_ternarylogic_epi64, _mm512_xor_si512, _mm512_zextsi128_si512,
 };
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -27,6 +28,7 @@ use super::cpu::{Isa, Operation};
 use super::packed::Packed;
 use super::raw_block::RawBlock;
 use super::scan::{Scan, Scanned};
+use super::word::mask_below;
 
 /// Every method is called from [`run`] only, on a machine with all that it enables: that
 /// is the `SAFETY` of every block here.
@@ -55,6 +57,34 @@ pub(super) fn is_available() -> bool {
             && std::arch::is_x86_feature_detected!("avx512vpopcntdq")
             && std::arch::is_x86_feature_detected!("avx512vbmi2")
     })
+}
+
+/// A bit for each slot up to and including which as many bits of `opened` are set, and `open`
+/// more, as of `closed`. The count of opened less the count of closed at every slot, in a byte
+/// each: what the eight bits around it say, and what the bits below those do.
+///
+/// ```text
+/// byte     0   1  …  7     8   9  …  15       of the result
+/// within   bits 0..=i of byte 0 | of byte 1   a byte for each, masked and counted
+/// before   0                    | byte 0      a word for each eight, masked and counted
+/// ```
+#[inline(always)]
+fn all_balanced(opened: u64, closed: u64, open: u32) -> u64 {
+    // SAFETY: see `Avx512`.
+    unsafe {
+        let opened = _mm512_set1_epi64(opened as i64);
+        let closed = _mm512_set1_epi64(closed as i64);
+        let within = _mm512_sub_epi8(count_within(opened), count_within(closed));
+        let before = _mm512_sub_epi64(count_before(closed), count_before(opened));
+        // Each word's lowest byte, eight times.
+        let before = _mm512_shuffle_epi8(
+            before,
+            _mm512_setr_epi64(0, EIGHTS, 0, EIGHTS, 0, EIGHTS, 0, EIGHTS),
+        );
+        // With 64 open ones none of the 64 slots is settled, and bytes can't tell more.
+        let within = _mm512_add_epi8(within, _mm512_set1_epi8(open.min(64) as i8));
+        _mm512_cmpeq_epi8_mask(within, before)
+    }
 }
 
 impl Isa for Avx512 {
@@ -93,32 +123,29 @@ impl Isa for Avx512 {
         avx2::first_from(Self::all_settled(opened, closed, 0), from)
     }
 
-    /// The count of opened less the count of closed at every slot, in a byte each: what the
-    /// eight bits around it say, and what the bits below those do.
-    ///
-    /// ```text
-    /// byte     0   1  …  7     8   9  …  15       of the result
-    /// within   bits 0..=i of byte 0 | of byte 1   a byte for each, masked and counted
-    /// before   0                    | byte 0      a word for each eight, masked and counted
-    /// ```
     #[inline(always)]
     fn all_settled(opened: u64, closed: u64, open: u32) -> u64 {
+        // What closes at a slot counts from the next one on.
+        all_balanced(opened, closed << 1, open)
+    }
+
+    #[inline(always)]
+    fn first_balanced(opened: u64, closed: u64, from: u32) -> Option<u32> {
+        let balanced = all_balanced(opened, closed, 0) >> (from & 63);
+        (balanced != 0).then(|| from + balanced.trailing_zeros())
+    }
+
+    #[inline(always)]
+    fn low_bits(word: u64, count: u32) -> u64 {
+        Avx2::low_bits(word, count)
+    }
+
+    /// Without the instructions: a function that had them would be inlined all the same.
+    #[cold]
+    #[inline(never)]
+    fn apart<O: Operation>(operation: O) -> O::Output {
         // SAFETY: see `Avx512`.
-        unsafe {
-            let opened = _mm512_set1_epi64(opened as i64);
-            // What closes at a slot counts from the next one on.
-            let closed = _mm512_set1_epi64((closed << 1) as i64);
-            let within = _mm512_sub_epi8(count_within(opened), count_within(closed));
-            let before = _mm512_sub_epi64(count_before(closed), count_before(opened));
-            // Each word's lowest byte, eight times.
-            let before = _mm512_shuffle_epi8(
-                before,
-                _mm512_setr_epi64(0, EIGHTS, 0, EIGHTS, 0, EIGHTS, 0, EIGHTS),
-            );
-            // With 64 open ones none of the 64 slots is settled, and bytes can't tell more.
-            let within = _mm512_add_epi8(within, _mm512_set1_epi8(open.min(64) as i8));
-            _mm512_cmpeq_epi8_mask(within, before)
-        }
+        unsafe { run(operation) }
     }
 
     #[inline(always)]
@@ -154,6 +181,90 @@ impl Isa for Avx512 {
             unsafe { rest_down(words, bits, first, high, carry) };
         }
     }
+
+    /// One vector from the byte of the first bit on is nearly always enough.
+    #[inline(always)]
+    unsafe fn close_words(words: *mut u8, bits: u32, first: usize, inside: u32, length: u32) {
+        let skipped = (first % 8) as u32;
+        let end = length.wrapping_add(skipped);
+        if end > 512 {
+            // SAFETY: the caller's promise.
+            return unsafe { close_many(words, bits, first, inside, length) };
+        }
+        // SAFETY: see `Avx512` and the caller's promise.
+        unsafe {
+            let at = words.add(first / 8);
+            let here = _mm512_loadu_si512(at.cast());
+            // Nothing above comes down, so what opens there is empty.
+            let moving = below(end, here);
+            let above = _mm512_alignr_epi64::<1>(_mm512_setzero_si512(), moving);
+            let moved = _mm512_shrdv_epi64(moving, above, _mm512_set1_epi64(i64::from(bits)));
+            let changed = _mm512_xor_si512(moving, moved);
+            // A slot of a window starts in its first word.
+            let kept = first_word(Self::low_bits(!0, skipped.wrapping_add(inside)));
+            let changed = _mm512_andnot_si512(kept, changed);
+            _mm512_storeu_si512(at.cast(), _mm512_xor_si512(here, changed));
+        }
+    }
+
+    /// One vector that ends where the block does, or another before it.
+    #[inline(always)]
+    unsafe fn close_all_words(words: *mut u8, bits: u32, low: u32, carry: u64) {
+        if !(8..=16).contains(&bits) {
+            // SAFETY: the caller's promise.
+            return unsafe { close_all_many(words, bits, low, carry) };
+        }
+        let skipped = 64 * bits - 512;
+        // SAFETY: see `Avx512` and the caller's promise. A block has at least eight words, and all
+        // of them are in the two vectors.
+        unsafe {
+            let tail = words.add(skipped as usize / 8);
+            let here = _mm512_loadu_si512(tail.cast());
+            let by = _mm512_set1_epi64(i64::from(bits));
+            let above = _mm512_alignr_epi64::<1>(first_word(carry), here);
+            let moved = _mm512_shrdv_epi64(here, above, by);
+            if low < skipped {
+                let head = words.add(low as usize / 8);
+                let here = _mm512_loadu_si512(head.cast());
+                let above = _mm512_loadu_si512(head.add(8).cast());
+                let changed = _mm512_xor_si512(here, _mm512_shrdv_epi64(here, above, by));
+                let changed = _mm512_andnot_si512(first_word(Self::low_bits(!0, low % 8)), changed);
+                _mm512_storeu_si512(head.cast(), _mm512_xor_si512(here, changed));
+                _mm512_storeu_si512(tail.cast(), moved);
+            } else {
+                let changed = from(low - skipped);
+                // The table is that of `a ? b : c`.
+                let words = _mm512_ternarylogic_epi64::<0b1100_1010>(changed, moved, here);
+                _mm512_storeu_si512(tail.cast(), words);
+            }
+        }
+    }
+}
+
+/// [`close_words`](Isa::close_words) for more than a vector.
+///
+/// # Safety
+/// As there; and the machine has what [`run`] needs.
+#[inline(never)]
+#[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
+unsafe fn close_many(words: *mut u8, bits: u32, first: usize, inside: u32, length: u32) {
+    let first = first as u32;
+    let high = first.saturating_add(length).clamp(bits, 64 * bits);
+    let low = first.saturating_add(inside).min(high - bits);
+    // SAFETY: the caller's promise, and the range is one now.
+    unsafe { Avx512::shift_words_down(words, bits, low, high, 0) };
+}
+
+/// [`close_all_words`](Isa::close_all_words) for slots of any width.
+///
+/// # Safety
+/// As there; and the machine has what [`run`] needs.
+#[inline(never)]
+#[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
+unsafe fn close_all_many(words: *mut u8, bits: u32, low: u32, carry: u64) {
+    let carry = carry & mask_below(bits);
+    // SAFETY: the caller's promise, and the range is one.
+    unsafe { Avx512::shift_words_down(words, bits, low.min(63 * bits), 64 * bits, carry) };
 }
 
 /// [`shift_words_up`](Isa::shift_words_up) for all vectors behind the one that starts with word
@@ -284,6 +395,13 @@ fn first_lanes(count: u32) -> u8 {
     unsafe { _bzhi_u32(0xff, count) as u8 }
 }
 
+/// A word, and seven zeros.
+#[inline(always)]
+unsafe fn first_word(word: u64) -> __m512i {
+    // SAFETY: see `Avx512`.
+    unsafe { _mm512_zextsi128_si512(_mm_cvtsi64_si128(word as i64)) }
+}
+
 /// Byte `i` of the result: how many of the bits of byte `i / 8`, up to and including bit `i % 8`,
 /// are set. `word` is eight times the same.
 #[inline(always)]
@@ -345,6 +463,16 @@ unsafe fn from(bit: u32) -> __m512i {
 unsafe fn inside(low: u32, high: u32, words: __m512i) -> __m512i {
     // SAFETY: see `Avx512`. The table is that of `(a ^ b) & c`.
     unsafe { _mm512_ternarylogic_epi64::<0b0010_1000>(from(low), from(high), words) }
+}
+
+/// The bits of `words` below `high`, and zeros.
+#[inline(always)]
+unsafe fn below(high: u32, words: __m512i) -> __m512i {
+    // SAFETY: see `Avx512`.
+    let from = unsafe { from(high) };
+    // SAFETY: see `Avx512`. The table is that of `!a & c`: spelled out, because the compiler would
+    // split a shift and a negation of ones into more.
+    unsafe { _mm512_ternarylogic_epi64::<0b0000_1010>(from, from, words) }
 }
 
 /// `words` with zeros for the bits `low..high`.

@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 use super::cpu::SLACK;
 use super::packed::Packed;
 use super::raw_block::{HEADER, RawBlock, RawBlockMut};
+use super::two_blocks::{ROOM, TwoBlocks};
 use crate::mem::Memory;
 
 /// Bytes that stay what they are: `Blocks` measures them once and believes it from then on.
@@ -42,6 +43,9 @@ pub struct Blocks<M, L> {
     packed: Packed,
     stride: usize,
     count: u64,
+    /// Blocks below this have another one behind them, and [`ROOM`] bytes from where its slots
+    /// start.
+    with_next: u64,
     lane: PhantomData<L>,
 }
 
@@ -63,11 +67,15 @@ impl<M: Bytes, L: Lane> Blocks<M, L> {
     #[must_use]
     pub fn new(memory: M, packed: Packed, count: u64) -> Option<Self> {
         let bytes = bytes_of_blocks::<L>(count, packed.bits())?;
+        let stride = stride::<L>(packed.bits());
+        // The room is more than the slack, so at least the last block is not among them.
+        let with_next = bytes.saturating_sub((HEADER + L::BYTES + ROOM) as u64) / stride as u64;
         (memory.as_ref().len() as u64 == bytes).then(|| Blocks {
             memory,
-            stride: stride::<L>(packed.bits()),
+            stride,
             packed,
             count,
+            with_next,
             lane: PhantomData,
         })
     }
@@ -127,6 +135,21 @@ impl<M: Bytes + AsMut<[u8]>, L: Lane> Blocks<M, L> {
 }
 
 impl<M: Bytes + AsMut<[u8]>, L: Lane> Blocks<M, L> {
+    /// A block and the next one; `None` if there is no next one, or too little behind it.
+    #[inline(always)]
+    #[must_use]
+    pub fn two_mut(&mut self, block: u64) -> Option<TwoBlocks<'_>> {
+        if block >= self.with_next {
+            return None;
+        }
+        let start = self.memory.as_mut().as_mut_ptr();
+        // SAFETY: as in `get_mut`, and by what `with_next` is.
+        unsafe {
+            let start = start.add(block as usize * self.stride);
+            Some(TwoBlocks::from_raw(start, HEADER + L::BYTES, &self.packed))
+        }
+    }
+
     /// All blocks, to write, from bytes that are at hand and not asked for each time.
     #[must_use]
     pub fn open(&mut self) -> OpenBlocks<'_> {

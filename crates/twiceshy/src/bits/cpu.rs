@@ -39,8 +39,19 @@ pub trait Isa: Copy {
     /// of `opened` up to and including the slot, and `open` more, as of `closed` below it.
     fn all_settled(opened: u64, closed: u64, open: u32) -> u64;
 
+    /// The first slot, at or after `from`, up to and including which as many bits of `opened`
+    /// are set as of `closed`. From `from` on there are never fewer. `from` is below 64.
+    fn first_balanced(opened: u64, closed: u64, from: u32) -> Option<u32>;
+
     /// The bits of `word` at the set bits of `mask`, moved together at the low end.
     fn compress(word: u64, mask: u64) -> u64;
+
+    /// The lowest `count` bits of `word`; all of them if `count` is 64.
+    fn low_bits(word: u64, count: u32) -> u64;
+
+    /// Does other work with the same instructions, in a function of its own: so that rare work
+    /// costs the frequent one no registers.
+    fn apart<O: Operation>(operation: O) -> O::Output;
 
     /// Which slots of a block hold something and are in order.
     ///
@@ -67,6 +78,34 @@ pub trait Isa: Copy {
     /// # Safety
     /// As [`shift_words_up`](Self::shift_words_up).
     unsafe fn shift_words_down(words: *mut u8, bits: u32, low: u32, high: u32, carry: u64);
+
+    /// Takes out the slot that starts `inside` bits behind bit `first`, where `length` bits from
+    /// there on, whole slots, come down by one, and the last of them is left empty. If these are
+    /// no such slots of a block, then its slots, and 64 bytes from `first` on, may be anything.
+    ///
+    /// # Safety
+    /// `words` is valid for reads and writes of 64 slots and [`SLACK`], and of 64 bytes from that
+    /// of bit `first` on, which is one of those slots; `0 < bits < 64`.
+    #[inline(always)]
+    unsafe fn close_words(words: *mut u8, bits: u32, first: usize, inside: u32, length: u32) {
+        let first = first as u32;
+        let high = first.saturating_add(length).clamp(bits, 64 * bits);
+        let low = first.saturating_add(inside).min(high - bits);
+        // SAFETY: the caller's promise, and the range is one now.
+        unsafe { Self::shift_words_down(words, bits, low, high, 0) };
+    }
+
+    /// Takes out the slot that starts at bit `low`: all slots of the block behind it come down by
+    /// one, and the low bits of `carry` come into the last.
+    ///
+    /// # Safety
+    /// `words` is valid for reads and writes of 64 slots and [`SLACK`]; `0 < bits < 64`.
+    #[inline(always)]
+    unsafe fn close_all_words(words: *mut u8, bits: u32, low: u32, carry: u64) {
+        let carry = carry & mask_below(bits);
+        // SAFETY: as in `close_words`.
+        unsafe { Self::shift_words_down(words, bits, low.min(63 * bits), 64 * bits, carry) };
+    }
 }
 
 /// Bytes behind a block that must be there, because whole vectors are read and written.
@@ -129,6 +168,37 @@ impl Isa for Portable {
             balance -= (closed >> slot & 1) as i64;
         }
         settled
+    }
+
+    /// As [`first_settled`](Self::first_settled), with what is behind a slot for the slot.
+    #[inline(always)]
+    fn first_balanced(opened: u64, closed: u64, from: u32) -> Option<u32> {
+        let mut slot = from;
+        loop {
+            let rank = rank_through(opened, slot);
+            let bit = Self::select_bit(closed, rank.wrapping_sub(1) & 63);
+            let end = 64 - bit.leading_zeros();
+            if end <= slot + 1 {
+                return (bit != 0 || rank == 0).then_some(slot);
+            }
+            slot = end - 1;
+        }
+    }
+
+    #[inline(always)]
+    fn low_bits(word: u64, count: u32) -> u64 {
+        debug_assert!(count <= 64);
+        if count < 64 {
+            word & mask_below(count)
+        } else {
+            word
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn apart<O: Operation>(operation: O) -> O::Output {
+        run_portable(operation)
     }
 
     #[inline(always)]
@@ -433,8 +503,58 @@ mod tests {
             let count =
                 |word: u64, below: u32| (0..below).filter(|bit| word >> bit & 1 == 1).count();
             let naive = (from..64).find(|&slot| count(opened, slot + 1) == count(closed, slot));
+            let through = |word, slot| count(word, slot + 1);
+            let last = from.max(1) - 1;
+            let balanced = (last..64).find(|&slot| through(opened, slot) == through(closed, slot));
             for cpu in Cpu::all() {
                 assert_eq!(cpu.run(Settled(opened, closed, from)), naive, "{cpu:?}");
+                assert_eq!(cpu.run(Balanced(opened, closed, last)), balanced, "{cpu:?}");
+            }
+        }
+    }
+
+    struct Balanced(u64, u64, u32);
+
+    impl Operation for Balanced {
+        type Output = Option<u32>;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> Option<u32> {
+            I::first_balanced(self.0, self.1, self.2)
+        }
+    }
+
+    struct LowBits(u64, u32);
+
+    impl Operation for LowBits {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> u64 {
+            I::low_bits(self.0, self.1)
+        }
+    }
+
+    /// [`LowBits`], by way of [`Isa::apart`].
+    struct Apart(u64, u32);
+
+    impl Operation for Apart {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> u64 {
+            I::apart(LowBits(self.0, self.1))
+        }
+    }
+
+    #[test]
+    fn low_bits_are_those_below() {
+        let word = 0xdead_beef_0bad_cafe_u64;
+        for count in 0..=64 {
+            let kept = (0..count).fold(0, |kept, bit| kept | word & 1 << bit);
+            for cpu in Cpu::all() {
+                assert_eq!(cpu.run(LowBits(word, count)), kept, "{cpu:?} {count}");
+                assert_eq!(cpu.run(Apart(word, count)), kept, "{cpu:?} {count}");
             }
         }
     }

@@ -22,6 +22,7 @@ mod prefetch;
 mod raw_block;
 mod scan;
 mod select;
+mod two_blocks;
 mod word;
 
 pub use below::Below;

@@ -95,6 +95,13 @@ impl Packed {
         self.bits as usize * 8
     }
 
+    /// The bit where `slot & 63` starts.
+    #[inline(always)]
+    #[must_use]
+    pub fn first_bit(&self, slot: u32) -> usize {
+        (slot & 63) as usize * self.bits as usize
+    }
+
     /// How many slots a window holds.
     #[inline(always)]
     #[must_use]
@@ -154,6 +161,15 @@ impl Packed {
     pub fn index_of(&self, equal: u64) -> u32 {
         debug_assert!(equal != 0);
         ((63 - equal.leading_zeros()) * self.inverse) >> 12
+    }
+
+    /// The bit of a window where the last slot starts that [`equal`](Self::equal) has marked.
+    #[inline(always)]
+    #[must_use]
+    pub fn bit_of(&self, equal: u64) -> u32 {
+        debug_assert!(equal != 0);
+        // Marked by its highest bit.
+        (64 - self.bits).wrapping_sub(equal.leading_zeros())
     }
 
     /// How many of the first `count` slots of `window` are at most the one in
@@ -247,6 +263,10 @@ mod tests {
             let packed = Packed::new(bits, 0);
             for bit in 0..57 {
                 assert_eq!(packed.index_of(1 << bit), bit / bits);
+            }
+            for slot in 0..packed.per_window() {
+                let equal = packed.highs_of_first[slot as usize + 1];
+                assert_eq!(packed.bit_of(equal), slot * bits);
             }
         }
     }

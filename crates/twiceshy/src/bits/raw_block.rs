@@ -103,7 +103,7 @@ impl<'t> RawBlock<'t> {
     #[inline(always)]
     #[must_use]
     pub fn window(&self, slot: u32) -> u64 {
-        let bit = (slot & 63) as usize * self.packed.bits() as usize;
+        let bit = self.packed.first_bit(slot);
         // SAFETY: the slot is one of 64, so it starts before `bytes_per_block`, and SLACK
         // more bytes are readable behind the block.
         unsafe { load(self.start, self.slots_at + bit / 8) >> (bit % 8) }
@@ -137,7 +137,7 @@ impl<'t> RawBlock<'t> {
     /// nothing where there is no such instruction.
     #[inline(always)]
     pub fn prefetch_slot(&self, slot: u32) {
-        let bit = (slot & 63) as usize * self.packed.bits() as usize;
+        let bit = self.packed.first_bit(slot);
         self.prefetch(self.slots_at + bit / 8);
     }
 
@@ -283,7 +283,7 @@ impl<'t> RawBlockMut<'t> {
     /// Writes `slot & 63`.
     #[inline(always)]
     pub fn set_slot(&mut self, slot: u32, value: u64) {
-        let bit = (slot & 63) as usize * self.packed.bits() as usize;
+        let bit = self.packed.first_bit(slot);
         let at = self.slots_at + bit / 8;
         let mask = mask_below(self.packed.bits());
         // SAFETY: as in `RawBlock::window`; these eight bytes are writable as well.

@@ -58,17 +58,6 @@ impl Core {
     fn insert_beyond(&mut self, h0: u64) -> Result<(), Error> {
         self.table.cpu().run(InsertBeyond { core: self, h0 })
     }
-
-    #[inline(never)]
-    fn close_gap(&mut self, gap: Gap) -> Removed {
-        self.table.cpu().run(CloseGap { core: self, gap });
-        Removed::One
-    }
-
-    #[inline(never)]
-    fn remove_beyond(&mut self, h0: u64) -> Removed {
-        self.table.cpu().run(RemoveBeyond { core: self, h0 })
-    }
 }
 
 struct ContainsBeyond<'f, M> {
@@ -148,8 +137,8 @@ impl Operation for RemoveOne<'_> {
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.remove_short::<I, Bare, false>(fingerprint) {
             Taken::Done(removed) => removed,
-            Taken::Across(gap) => core.close_gap(gap),
-            Taken::NotHere => core.remove_beyond(h0),
+            Taken::Across(gap) => I::apart(CloseGap { core, gap }),
+            Taken::NotHere => I::apart(RemoveBeyond { core, h0 }),
         }
     }
 }
@@ -160,11 +149,12 @@ struct CloseGap<'f> {
 }
 
 impl Operation for CloseGap<'_> {
-    type Output = ();
+    type Output = Removed;
 
     #[inline(always)]
-    fn run<I: Isa>(self) {
+    fn run<I: Isa>(self) -> Removed {
         self.core.table.close_gap::<I, Bare>(self.gap);
+        Removed::One
     }
 }
 

@@ -182,6 +182,32 @@ impl Header {
         self.first_settled::<I, S, false>(from).unwrap_or(64)
     }
 
+    /// The last slot that moves when one is closed that is not behind `from`, where `from` is the
+    /// last slot of a run; `None` if slots of the next block may move, too.
+    #[inline(always)]
+    pub(super) fn last_moving<I: Isa, S: Sidecar>(&self, from: u32) -> Option<u32> {
+        let to = I::first_balanced(self.occupieds, self.last_slots::<S>(), from)?;
+        // The tail of a run that ends in slot 63 is not seen.
+        (!S::MARKS || to < 63).then_some(to)
+    }
+
+    /// The first and the last slot of the run of quotient `i`, as [`probe`](Self::probe) finds it;
+    /// `None` if it has none. If the run does not end in this block, the last is before the first.
+    #[inline(always)]
+    pub(super) fn member_run<I: Isa>(&self, i: u32) -> Option<(u32, u32)> {
+        let offset = u32::from(self.offset) & 63;
+        let below = self.occupieds << (!i & 63);
+        if below as i64 >= 0 {
+            return None;
+        }
+        let bounds = self.ends >> offset << 1 | 1;
+        let both = I::select_two(bounds, below.count_ones().wrapping_sub(1) & 63);
+        let start = (offset + both.trailing_zeros()).max(i);
+        // With a start, but without an end, this is that start less one, or less.
+        let last = (offset + 62).wrapping_sub(both.leading_zeros());
+        Some((start & 63, last))
+    }
+
     /// The last slots of this block's own runs, marked tails included. A tail that goes on
     /// in the next block has none.
     #[inline(always)]
@@ -382,6 +408,15 @@ pub(super) fn close<I: Isa, S: Sidecar>(
     block.set_word::<RUNENDS>(runends);
     let _closed = block.shift_down::<I>(at, to, carry.value);
     let _home = S::shift_down(block.lane(), at, to, carry.item);
+}
+
+/// The runend bits of [`close`], with less to do for them.
+#[inline(always)]
+pub(super) fn close_runends<I: Isa>(block: &mut RawBlockMut<'_>, start: u32, to: u32, carry: u64) {
+    let runends = stored_runends(&block.as_ref());
+    let moving = I::low_bits(runends, to + 1) >> (start & 63);
+    let changed = (moving ^ moving >> 1) << (start & 63);
+    block.set_word::<RUNENDS>(runends ^ changed | carry << (to & 63));
 }
 
 /// Writes all occupied bits at once.

@@ -5,12 +5,14 @@
 //! branch that depends on the data. What has to move may well lie in later blocks. Where
 //! the case is not the common one, this has changed nothing and says so.
 
+use std::marker::PhantomData;
+
 use super::Fingerprint;
 use super::block::{self, Header, Slot};
 use super::shift::{Moving, Still};
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::{Bytes, Isa, RawBlockMut};
+use crate::bits::{Bytes, Isa, Operation, RawBlockMut};
 use crate::error::Error;
 use crate::traits::Removed;
 
@@ -36,13 +38,26 @@ pub(crate) enum Taken {
     NotHere,
 }
 
-/// A slot to be closed in its home block, all slots behind it being such that move.
+/// A slot to be closed in its home block, all slots behind it being such that move. One word, so
+/// that it travels in a register: the first slot of its run, and the bit of the window there
+/// where the slot starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Gap {
-    block: u64,
-    /// The first slot of its run.
-    start: u32,
-    at: u32,
+pub(crate) struct Gap(u64);
+
+impl Gap {
+    #[inline(always)]
+    fn new(home: u64, start: u32, bit: u32) -> Self {
+        // A table of 2^58 slots would not fit into any address space.
+        Gap((home << 6 | u64::from(start)) << 6 | u64::from(bit))
+    }
+
+    /// The block, the first slot of the run, and the bit of its window.
+    #[inline(always)]
+    fn parts(self) -> (u64, u32, u32) {
+        let (slot, bit) = split(self.0);
+        let (home, start) = split(slot);
+        (home, start, bit)
+    }
 }
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
@@ -209,23 +224,33 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         &mut self,
         fingerprint: Fingerprint,
     ) -> Taken {
-        let pattern = self.packed().repeat_compared(fingerprint.remainder);
         let (home, i) = split(fingerprint.quotient);
-        let (mut block, header) = self.open_block::<L>(home, i);
-        let packed = block.packed();
+        let Some(mut two) = self.blocks.two_mut(home) else {
+            return Taken::NotHere;
+        };
+        let packed = two.packed();
+        let pattern = packed.repeat_compared(fingerprint.remainder);
+        let mut block = two.near();
+        block.as_ref().prefetch_slot(i);
+        block.as_ref().prefetch_next();
+        let header = Header::read::<L>(&block.as_ref());
         if header.offset > 63 {
             return Taken::NotHere;
         }
-        let run = header.probe::<I>(i);
-        if run.last >= packed.per_window() {
+        // A key that is removed was there, so this branch is easily predicted.
+        let Some((start, last)) = header.member_run::<I>(i) else {
+            return Taken::Done(Removed::NotFound);
+        };
+        // Very many if the run does not end in this block.
+        let more = last.wrapping_sub(start);
+        if more >= packed.per_window() {
             return Taken::NotHere;
         }
-        let end = run.start + run.last + 1;
-        if L::MARKS && header.any_marked(run.start, end) {
+        if L::MARKS && header.any_marked(start, last + 1) {
             return Taken::NotHere;
         }
-        let window = block.as_ref().window(run.start);
-        let equal = packed.equal_through(window, pattern, run.last) & run.occupied;
+        let window = block.as_ref().window(start);
+        let equal = packed.equal_through(window, pattern, more);
         if equal == 0 {
             return Taken::Done(Removed::NotFound);
         }
@@ -233,33 +258,64 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Taken::NotHere;
         }
         // Equal slots are equal: the last of them has the fewest to move.
-        let at = run.start + packed.index_of(equal);
-        block::clear_occupied(&mut block, u64::from(run.last == 0) << i);
+        let bit = packed.bit_of(equal);
+        block::clear_occupied(&mut block, u64::from(more == 0) << i);
         self.used -= 1;
-        match header.first_settled::<I, L, false>(end) {
-            Some(unmoved) => {
-                let mut block = self.block_mut(home);
-                block::close::<I, L>(&mut block, run.start, at, unmoved - 1, Slot::default());
-                Taken::Done(Removed::One)
-            }
-            None => Taken::Across(Gap {
-                block: home,
-                start: run.start,
-                at,
-            }),
-        }
+        let Some(to) = header.last_moving::<I, L>(last) else {
+            return Taken::Across(Gap::new(home, start, bit));
+        };
+        block::close_runends::<I>(&mut block, start, to, 0);
+        let at = start + packed.index_of(equal);
+        let _home = L::shift_down(block.lane(), at, to, L::Item::default());
+        two.close::<I>(start, bit, to);
+        Taken::Done(Removed::One)
     }
 
     /// Finishes a removal: closes the gap, and moves the slots of the next blocks, up to the first
-    /// that is settled.
+    /// that is settled. Lowers the offsets of those.
     #[inline(always)]
     pub(crate) fn close_gap<I: Isa, L: Sidecar>(&mut self, gap: Gap) {
-        let Gap {
-            mut block,
-            mut start,
-            mut at,
-        } = gap;
-        let mut moving = 64;
+        let (mut near, mut start, mut bit) = gap.parts();
+        while let Some(mut two) = self.blocks.two_mut(near) {
+            let header = Header::read::<L>(&two.next().as_ref());
+            // Runs of earlier blocks reach into the next one; but not through it.
+            let last = u32::from(header.offset).wrapping_sub(1);
+            if last > 62 {
+                break;
+            }
+            let next_moving = header.last_moving::<I, L>(last);
+            let mut next = two.next();
+            let runends = block::stored_runends(&next.as_ref());
+            block::set_offset(&mut next, last as u16);
+            let item = L::get(next.lane(), 0);
+            if let Some(to) = next_moving {
+                block::close_runends::<I>(&mut next, 0, to, 0);
+                let _first = L::shift_down(next.lane(), 0, to, L::Item::default());
+            }
+            let mut block = two.near();
+            block::close_runends::<I>(&mut block, start, 63, runends & 1);
+            let at = start + bit / block.packed().bits();
+            let _home = L::shift_down(block.lane(), at, 63, item);
+            two.close_all::<I>(start, bit);
+            if let Some(to) = next_moving {
+                two.close_next::<I>(to);
+                return;
+            }
+            (near, start, bit) = (near + 1, 0, 0);
+        }
+        I::apart(CloseFar {
+            table: self,
+            gap: Gap::new(near, start, bit),
+            lane: PhantomData::<L>,
+        });
+    }
+
+    /// [`close_gap`](Self::close_gap) for any gap.
+    #[inline(always)]
+    fn close_far<I: Isa, L: Sidecar>(&mut self, gap: Gap) {
+        let (first, mut start, bit) = gap.parts();
+        let mut at = start + bit / self.packed().bits();
+        let (mut block, mut moving) = (first, 64);
         while moving > 63 {
             // The first slot of the next block comes down, if that one moves.
             let (mut next_moving, mut carry) = (0, Slot::default());
@@ -280,6 +336,22 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         } else {
             block -= 1;
         }
-        self.lower_offsets::<I>(gap.block + 1, block);
+        self.lower_offsets::<I>(first + 1, block);
+    }
+}
+
+/// [`Table::close_far`], kept out of the way that most gaps are closed.
+struct CloseFar<'t, S: Sidecar, M, L> {
+    table: &'t mut Table<S, M>,
+    gap: Gap,
+    lane: PhantomData<L>,
+}
+
+impl<S: Sidecar, M: Bytes + AsMut<[u8]>, L: Sidecar> Operation for CloseFar<'_, S, M, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        self.table.close_far::<I, L>(self.gap);
     }
 }

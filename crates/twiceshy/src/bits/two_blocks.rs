@@ -1,0 +1,255 @@
+//! A block and the next one, with room behind them: where a slot goes, others come down.
+//!
+//! ```text
+//! | header | lane | slots of the block  | header | lane | slots of the next one | …
+//!                     ^ from a byte of these, or of those, 64 bytes are there
+//! ```
+//!
+//! All but the last block or two of a table are such: the vectors that move their slots need not
+//! be told where to stop.
+
+use std::marker::PhantomData;
+
+use super::cpu::Isa;
+use super::packed::Packed;
+use super::raw_block::{RawBlockMut, load};
+
+/// Bytes behind the start of the next block's slots that must be there.
+pub(super) const ROOM: usize = 64;
+
+/// Two blocks to read and write. [`Blocks`](super::Blocks) makes them, and knows that all of
+/// them is there.
+pub struct TwoBlocks<'t> {
+    /// Valid for reads and writes of both blocks and [`SLACK`](super::cpu::SLACK), and of [`ROOM`]
+    /// bytes from where the slots of the next block start, for `'t`, and not otherwise used
+    /// during it.
+    start: *mut u8,
+    /// At least the length of a header.
+    slots_at: usize,
+    packed: &'t Packed,
+    bytes: PhantomData<&'t mut [u8]>,
+}
+
+impl<'t> TwoBlocks<'t> {
+    /// The block at `start`, whose slots start `slots_at` bytes further on, and the next one.
+    ///
+    /// # Safety
+    /// What the fields say.
+    #[inline(always)]
+    pub(super) unsafe fn from_raw(start: *mut u8, slots_at: usize, packed: &'t Packed) -> Self {
+        TwoBlocks {
+            start,
+            slots_at,
+            packed,
+            bytes: PhantomData,
+        }
+    }
+
+    /// The block itself.
+    #[inline(always)]
+    #[must_use]
+    pub fn near(&mut self) -> RawBlockMut<'_> {
+        // SAFETY: the block is there, and is borrowed with `self`.
+        unsafe { RawBlockMut::from_raw(self.start, self.slots_at, self.packed) }
+    }
+
+    /// The next one.
+    #[inline(always)]
+    #[must_use]
+    pub fn next(&mut self) -> RawBlockMut<'_> {
+        // SAFETY: as above.
+        unsafe { RawBlockMut::from_raw(self.start_of_next(), self.slots_at, self.packed) }
+    }
+
+    /// The packing of the slots.
+    #[inline(always)]
+    #[must_use]
+    pub fn packed(&self) -> &'t Packed {
+        self.packed
+    }
+
+    #[inline(always)]
+    fn start_of_next(&self) -> *mut u8 {
+        // SAFETY: it lies behind this one.
+        unsafe {
+            self.start
+                .add(self.slots_at + self.packed.bytes_per_block())
+        }
+    }
+
+    /// Takes out the slot that starts at `bit` of the [window](super::RawBlock::window) at `start`:
+    /// moves those behind it, through `to`, down by one, and leaves that one empty. `to < 64`.
+    #[inline(always)]
+    pub fn close<I: Isa>(&mut self, start: u32, bit: u32, to: u32) {
+        let bits = self.packed.bits();
+        debug_assert!(to < 64 && start * bits + bit <= to * bits && bit % bits == 0);
+        let first = self.packed.first_bit(start);
+        let length = (to + 1).wrapping_sub(start).wrapping_mul(bits);
+        // SAFETY: 64 bytes are there from wherever a slot of the block starts.
+        unsafe { I::close_words(self.start.add(self.slots_at), bits, first, bit, length) };
+    }
+
+    /// The same through the last slot of the block, which takes what is in the first one of the
+    /// next block.
+    #[inline(always)]
+    pub fn close_all<I: Isa>(&mut self, start: u32, bit: u32) {
+        let bits = self.packed.bits();
+        let low = self.packed.first_bit(start) as u32 + bit;
+        debug_assert!(low <= 63 * bits && low % bits == 0);
+        // SAFETY: as above; and the slots of the next block are more than eight bytes.
+        unsafe {
+            let carry = load(self.start_of_next(), self.slots_at);
+            I::close_all_words(self.start.add(self.slots_at), bits, low, carry);
+        }
+    }
+
+    /// Takes out the first slot of the next block: moves those behind it, through `to`, down by
+    /// one, and leaves that one empty. `to < 64`.
+    #[inline(always)]
+    pub fn close_next<I: Isa>(&mut self, to: u32) {
+        let bits = self.packed.bits();
+        debug_assert!(to < 64);
+        // SAFETY: the room.
+        unsafe {
+            let words = self.start_of_next().add(self.slots_at);
+            I::close_words(words, bits, 0, 0, (to + 1).wrapping_mul(bits));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::cpu::SLACK;
+    use crate::bits::{Blocks, Cpu, Lane, Operation};
+    use crate::mem::{HugePages, Memory};
+
+    struct Eight;
+
+    impl Lane for Eight {
+        const BYTES: usize = 8;
+    }
+
+    const SLOTS_AT: usize = 26;
+
+    #[derive(Clone, Copy, Debug)]
+    enum How {
+        /// Inside the block, from one slot through another; the first is so far into its window.
+        Near(u32, u32, u32),
+        All(u32, u32),
+        Next(u32),
+    }
+
+    struct Close<'t>(&'t mut Blocks<Memory, Eight>, u64, How);
+
+    impl Operation for Close<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<I: Isa>(self) {
+            let Close(blocks, block, how) = self;
+            let bits = blocks.packed().bits();
+            let mut two = blocks.two_mut(block).unwrap();
+            match how {
+                How::Near(from, to, inside) => two.close::<I>(from - inside, inside * bits, to),
+                How::All(from, inside) => two.close_all::<I>(from - inside, inside * bits),
+                How::Next(to) => two.close_next::<I>(to),
+            }
+        }
+    }
+
+    fn blocks(bits: u32, count: u64) -> Blocks<Memory, Eight> {
+        let bytes = count as usize * (SLOTS_AT + 8 * bits as usize) + SLACK;
+        let mut memory = Memory::zeroed(bytes, HugePages::Never).unwrap();
+        for (i, byte) in memory.as_mut().iter_mut().enumerate() {
+            *byte = (i * i * 31 + i * 7) as u8;
+        }
+        Blocks::new(memory, Packed::new(bits, 0), count).unwrap()
+    }
+
+    fn slots(bytes: &[u8], packed: &Packed, block: usize) -> Vec<u64> {
+        let at = block * (SLOTS_AT + packed.bytes_per_block()) + SLOTS_AT;
+        (0..64).map(|slot| packed.get(&bytes[at..], slot)).collect()
+    }
+
+    fn check(bits: u32, how: How) {
+        // As few blocks as have two that can be taken: nothing is behind those.
+        let count = (2..).find(|&count| blocks(bits, count).two_mut(0).is_some());
+        let count = count.unwrap();
+        for cpu in Cpu::all() {
+            let mut table = blocks(bits, count);
+            let mut expected = table.bytes().to_vec();
+            let packed = table.packed().clone();
+            let (block, from, to, carry) = match how {
+                How::Near(from, to, _) => (0, from, to, 0),
+                How::All(from, _) => (0, from, 63, slots(&expected, &packed, 1)[0]),
+                How::Next(to) => (1, 0, to, 0),
+            };
+            let mut values = slots(&expected, &packed, block);
+            values.remove(from as usize);
+            values.insert(to as usize, carry);
+            let at = block * (SLOTS_AT + packed.bytes_per_block()) + SLOTS_AT;
+            for (slot, &value) in values.iter().enumerate() {
+                packed.set(&mut expected[at..], slot as u32, value);
+            }
+            cpu.run(Close(&mut table, 0, how));
+            assert!(table.bytes() == expected, "{bits} bits, {cpu:?}, {how:?}");
+        }
+    }
+
+    #[test]
+    fn closing_matches_a_vector_at_every_width_and_range() {
+        for bits in 1..=56 {
+            // How far into its window a slot is, must not matter.
+            let inside = |from: u32| from % (57 / bits);
+            for from in 0..64 {
+                for to in (from..64).step_by(if bits % 4 == 1 { 1 } else { 3 }) {
+                    check(bits, How::Near(from, to, inside(from)));
+                }
+                check(bits, How::All(from, inside(from)));
+                check(bits, How::Next(from));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_range_stays_in_the_two_blocks() {
+        struct Any<'t>(&'t mut Blocks<Memory, Eight>, [u32; 3]);
+
+        impl Operation for Any<'_> {
+            type Output = ();
+
+            #[inline(always)]
+            fn run<I: Isa>(self) {
+                let Any(blocks, [start, bit, to]) = self;
+                let bits = blocks.packed().bits();
+                let first = blocks.packed().first_bit(start);
+                // SAFETY: what `TwoBlocks` promises for any numbers.
+                unsafe {
+                    let words = blocks.bytes_mut().as_mut_ptr().add(SLOTS_AT);
+                    I::close_words(words, bits, first, bit, to.wrapping_mul(bits));
+                    I::close_all_words(words, bits, first as u32 + bit, !0);
+                }
+            }
+        }
+
+        for bits in 1..=56 {
+            let stride = SLOTS_AT + 8 * bits as usize;
+            for numbers in [
+                [63, 63, 0],
+                [63, 63, 63],
+                [5, 0, 200],
+                [9, 9, 1],
+                [63, 9, !0 >> 8],
+            ] {
+                for cpu in Cpu::all() {
+                    let mut table = blocks(bits, 4);
+                    let before = table.bytes().to_vec();
+                    cpu.run(Any(&mut table, numbers));
+                    assert_eq!(table.bytes()[2 * stride..], before[2 * stride..]);
+                    assert_eq!(table.bytes()[..SLOTS_AT], before[..SLOTS_AT]);
+                }
+            }
+        }
+    }
+}
