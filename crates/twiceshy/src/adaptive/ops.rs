@@ -169,7 +169,7 @@ impl<L: Sidecar> Operation for RemovePlain<'_, L> {
                 Some(removed)
             }
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
-            Taken::NotHere => I::apart(RemoveBeyond { core, h0 }),
+            Taken::NotHere => I::apart(RemoveBeyond { core, h0, lane }),
         }
     }
 }
@@ -191,12 +191,36 @@ impl<L: Sidecar> Operation for CloseGap<'_, L> {
     }
 }
 
-struct RemoveBeyond<'f> {
+struct RemoveBeyond<'f, L> {
+    core: &'f mut Core,
+    h0: u64,
+    lane: PhantomData<L>,
+}
+
+impl<L: Sidecar> Operation for RemoveBeyond<'_, L> {
+    type Output = Option<Removed>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<Removed> {
+        let RemoveBeyond { core, h0, lane } = self;
+        let fingerprint = core.geometry.fingerprint(h0);
+        match core.table.remove_displaced::<I, L, true>(fingerprint) {
+            Taken::Done(removed) => {
+                core.live -= u64::from(removed == Removed::One);
+                Some(removed)
+            }
+            Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
+            Taken::NotHere => I::apart(RemoveFar { core, h0 }),
+        }
+    }
+}
+
+struct RemoveFar<'f> {
     core: &'f mut Core,
     h0: u64,
 }
 
-impl Operation for RemoveBeyond<'_> {
+impl Operation for RemoveFar<'_> {
     type Output = Option<Removed>;
 
     #[inline(always)]

@@ -111,8 +111,8 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn first_balanced(opened: u64, closed: u64, from: u32) -> Option<u32> {
-        first_from(all_balanced(opened, closed), from)
+    fn first_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32> {
+        first_from(all_balanced(opened, closed) & among, from)
     }
 
     #[inline(always)]

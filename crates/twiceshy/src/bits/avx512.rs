@@ -130,8 +130,8 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn first_balanced(opened: u64, closed: u64, from: u32) -> Option<u32> {
-        let balanced = all_balanced(opened, closed, 0) >> (from & 63);
+    fn first_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32> {
+        let balanced = (all_balanced(opened, closed, 0) & among) >> (from & 63);
         (balanced != 0).then(|| from + balanced.trailing_zeros())
     }
 

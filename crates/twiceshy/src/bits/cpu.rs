@@ -39,9 +39,10 @@ pub trait Isa: Copy {
     /// of `opened` up to and including the slot, and `open` more, as of `closed` below it.
     fn all_settled(opened: u64, closed: u64, open: u32) -> u64;
 
-    /// The first slot, at or after `from`, up to and including which as many bits of `opened`
-    /// are set as of `closed`. From `from` on there are never fewer. `from` is below 64.
-    fn first_balanced(opened: u64, closed: u64, from: u32) -> Option<u32>;
+    /// The first slot of those set in `among`, at or after `from`, up to and including which as
+    /// many bits of `opened` are set as of `closed`. From `from` on there are never fewer. `from`
+    /// is below 64.
+    fn first_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32>;
 
     /// The bits of `word` at the set bits of `mask`, moved together at the low end.
     fn compress(word: u64, mask: u64) -> u64;
@@ -172,17 +173,23 @@ impl Isa for Portable {
 
     /// As [`first_settled`](Self::first_settled), with what is behind a slot for the slot.
     #[inline(always)]
-    fn first_balanced(opened: u64, closed: u64, from: u32) -> Option<u32> {
+    fn first_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32> {
         let mut slot = from;
-        loop {
+        while slot < 64 {
             let rank = rank_through(opened, slot);
             let bit = Self::select_bit(closed, rank.wrapping_sub(1) & 63);
             let end = 64 - bit.leading_zeros();
-            if end <= slot + 1 {
-                return (bit != 0 || rank == 0).then_some(slot);
+            if end > slot + 1 {
+                slot = end - 1;
+            } else if bit == 0 && rank != 0 {
+                return None;
+            } else if among >> slot & 1 == 1 {
+                return Some(slot);
+            } else {
+                slot += 1;
             }
-            slot = end - 1;
         }
+        None
     }
 
     #[inline(always)]
@@ -505,22 +512,27 @@ mod tests {
             let naive = (from..64).find(|&slot| count(opened, slot + 1) == count(closed, slot));
             let through = |word, slot| count(word, slot + 1);
             let last = from.max(1) - 1;
-            let balanced = (last..64).find(|&slot| through(opened, slot) == through(closed, slot));
+            let mut balanced =
+                (last..64).filter(|&slot| through(opened, slot) == through(closed, slot));
+            let among = random() << 33 | random() << 2 | random() % 4;
+            let some = balanced.clone().find(|slot| among >> slot & 1 == 1);
+            let balanced = balanced.next();
             for cpu in Cpu::all() {
                 assert_eq!(cpu.run(Settled(opened, closed, from)), naive, "{cpu:?}");
-                assert_eq!(cpu.run(Balanced(opened, closed, last)), balanced, "{cpu:?}");
+                let first = |among| cpu.run(Balanced(opened, closed, among, last));
+                assert_eq!((first(!0), first(among)), (balanced, some), "{cpu:?}");
             }
         }
     }
 
-    struct Balanced(u64, u64, u32);
+    struct Balanced(u64, u64, u64, u32);
 
     impl Operation for Balanced {
         type Output = Option<u32>;
 
         #[inline(always)]
         fn run<I: Isa>(self) -> Option<u32> {
-            I::first_balanced(self.0, self.1, self.2)
+            I::first_balanced(self.0, self.1, self.2, self.3)
         }
     }
 

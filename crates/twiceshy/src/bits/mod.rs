@@ -34,6 +34,7 @@ pub use packed::Packed;
 pub use prefetch::prefetch;
 pub use raw_block::{RawBlock, RawBlockMut};
 pub use scan::Scan;
+pub use two_blocks::TwoBlocks;
 pub use word::{
     load_word, mask_below, mask_through, rank_through, shift_bits_down, shift_bits_up, store_word,
 };

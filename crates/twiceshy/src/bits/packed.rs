@@ -160,7 +160,14 @@ impl Packed {
     #[must_use]
     pub fn index_of(&self, equal: u64) -> u32 {
         debug_assert!(equal != 0);
-        ((63 - equal.leading_zeros()) * self.inverse) >> 12
+        self.index_of_bit(63 - equal.leading_zeros())
+    }
+
+    /// The slot that a bit of a window is in.
+    #[inline(always)]
+    #[must_use]
+    pub fn index_of_bit(&self, bit: u32) -> u32 {
+        bit.wrapping_mul(self.inverse) >> 12
     }
 
     /// The bit of a window where the last slot starts that [`equal`](Self::equal) has marked.

@@ -168,6 +168,26 @@ impl Operation for RemoveBeyond<'_> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Removed {
+        let RemoveBeyond { core, h0 } = self;
+        let fingerprint = core.geometry.fingerprint(h0);
+        match core.table.remove_displaced::<I, Bare, false>(fingerprint) {
+            Taken::Done(removed) => removed,
+            Taken::Across(gap) => I::apart(CloseGap { core, gap }),
+            Taken::NotHere => I::apart(RemoveFar { core, h0 }),
+        }
+    }
+}
+
+struct RemoveFar<'f> {
+    core: &'f mut Core,
+    h0: u64,
+}
+
+impl Operation for RemoveFar<'_> {
+    type Output = Removed;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Removed {
         let Core { table, geometry } = self.core;
         let Fingerprint {
             quotient,

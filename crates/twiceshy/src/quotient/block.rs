@@ -183,29 +183,47 @@ impl Header {
     }
 
     /// The last slot that moves when one is closed that is not behind `from`, where `from` is the
-    /// last slot of a run; `None` if slots of the next block may move, too.
+    /// end of a run; `None` if slots of the next block may move, too.
     #[inline(always)]
     pub(super) fn last_moving<I: Isa, S: Sidecar>(&self, from: u32) -> Option<u32> {
-        let to = I::first_balanced(self.occupieds, self.last_slots::<S>(), from)?;
-        // The tail of a run that ends in slot 63 is not seen.
-        (!S::MARKS || to < 63).then_some(to)
+        // A run with a tail has not ended before that: not where the next slot is marked. That of
+        // slot 63 is not seen, and counts as marked.
+        let among = if S::MARKS { !self.marked >> 1 } else { !0 };
+        I::first_balanced(self.occupieds, self.own_ends(), among, from)
     }
 
-    /// The first and the last slot of the run of quotient `i`, as [`probe`](Self::probe) finds it;
-    /// `None` if it has none. If the run does not end in this block, the last is before the first.
+    /// How many runs there are up to that of quotient `i`; `None` if it has none.
     #[inline(always)]
-    pub(super) fn member_run<I: Isa>(&self, i: u32) -> Option<(u32, u32)> {
-        let offset = u32::from(self.offset) & 63;
+    pub(super) fn rank_of_run(&self, i: u32) -> Option<u32> {
         let below = self.occupieds << (!i & 63);
-        if below as i64 >= 0 {
-            return None;
-        }
-        let bounds = self.ends >> offset << 1 | 1;
-        let both = I::select_two(bounds, below.count_ones().wrapping_sub(1) & 63);
-        let start = (offset + both.trailing_zeros()).max(i);
+        ((below as i64) < 0).then(|| below.count_ones())
+    }
+
+    /// The first slot of a run and the one with its runend bit, as [`probe`](Self::probe) finds
+    /// them: of the run whose end is number `rank`, from 1 on, at or behind slot `from`, and that
+    /// does not start before `home`. If it does not end in this block, the last is before the
+    /// first.
+    #[inline(always)]
+    pub(super) fn member_run<I: Isa, S: Sidecar>(
+        &self,
+        from: u32,
+        rank: u32,
+        home: u32,
+    ) -> (u32, u32) {
+        let bounds = self.ends >> (from & 63) << 1 | 1;
+        let both = I::select_two(bounds, rank.wrapping_sub(1) & 63);
+        let start = from + both.trailing_zeros();
+        // The tail of the run before is in front.
+        let start = (start + self.tail::<S>(start)).max(home);
         // With a start, but without an end, this is that start less one, or less.
-        let last = (offset + 62).wrapping_sub(both.leading_zeros());
-        Some((start & 63, last))
+        (start, (from + 62).wrapping_sub(both.leading_zeros()))
+    }
+
+    /// Is any of the `count` slots from `start` on marked? Those behind the block are not seen and
+    /// count as marked.
+    #[inline(always)]
+    pub(super) fn any_marked_of<I: Isa>(&self, start: u32, count: u32) -> bool {
+        I::low_bits(!(!self.marked >> (start & 63)), count) != 0
     }
 
     /// The last slots of this block's own runs, marked tails included. A tail that goes on

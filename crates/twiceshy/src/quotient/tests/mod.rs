@@ -111,7 +111,11 @@ impl<S: Made> Operation for RemoveShort<'_, S> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Self::Output {
-        match self.0.remove_short::<I, S, false>(self.1) {
+        let taken = match self.0.remove_short::<I, S, false>(self.1) {
+            Taken::NotHere => self.0.remove_displaced::<I, S, false>(self.1),
+            taken => taken,
+        };
+        match taken {
             Taken::Done(removed) => Short::Done(removed),
             Taken::Across(gap) => {
                 self.0.close_gap::<I, S>(gap);
