@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::Adapted;
 use super::ops::{
-    AdaptAlone, Answer, AnswerBeyond, Extend, ExtendBeyond, FindLive, FindRun, HasRoom,
-    InsertBeyond, InsertPlain, OpenHome, RemovePlain, Rewrite,
+    AdaptAlone, Answer, AnswerBeyond, AnswerContinued, AnswerFar, Extend, ExtendBeyond, FindBeyond,
+    FindLive, FindRun, HasRoom, InsertBeyond, InsertPlain, OpenHome, RemovePlain, Rewrite,
 };
 use super::print::{Digits, Layout, Print, Stream};
 use crate::bits::{Bytes, Cpu, Packed};
@@ -147,20 +147,14 @@ impl<M: Bytes> Core<M> {
     /// Does a fingerprint match a key with this `h0`? `None` if its later words decide.
     #[inline(always)]
     pub(crate) fn answer(&self, h0: u64) -> Option<bool> {
-        let lane = PhantomData::<Marks>;
+        let core = self;
         if self.is_unmarked() {
             let lane = PhantomData::<Unmarked>;
-            return self.cpu().run(Answer {
-                core: self,
-                h0,
-                lane,
-            });
+            self.cpu().run(Answer { core, h0, lane })
+        } else {
+            let lane = PhantomData::<Marks>;
+            self.cpu().run(Answer { core, h0, lane })
         }
-        self.cpu().run(Answer {
-            core: self,
-            h0,
-            lane,
-        })
     }
 
     /// Does a live fingerprint match the key?
@@ -467,6 +461,21 @@ impl<M: Bytes> Core<M> {
     #[inline(never)]
     pub(super) fn answer_beyond(&self, h0: u64) -> Option<bool> {
         self.cpu().run(AnswerBeyond { core: self, h0 })
+    }
+
+    #[inline(never)]
+    pub(super) fn answer_continued(&self, h0: u64) -> Option<bool> {
+        self.cpu().run(AnswerContinued { core: self, h0 })
+    }
+
+    #[inline(never)]
+    pub(super) fn answer_far(&self, h0: u64) -> Option<bool> {
+        self.cpu().run(AnswerFar { core: self, h0 })
+    }
+
+    #[inline(never)]
+    pub(super) fn find_beyond(&self, key: Digits<'_>) -> Option<Range<u64>> {
+        self.cpu().run(FindBeyond { core: self, key })
     }
 }
 

@@ -29,7 +29,7 @@ impl<L: Sidecar, M: Bytes> Operation for Answer<'_, L, M> {
         match core.table.probe::<I, L>(core.geometry.fingerprint(h0)) {
             Glance::Clear(found) => Some(found),
             Glance::Beyond => core.answer_beyond(h0),
-            Glance::Continued => None,
+            Glance::Continued => core.answer_continued(h0),
         }
     }
 }
@@ -54,6 +54,27 @@ impl<L: Sidecar, M: Bytes> Operation for AnswerAll<'_, L, M> {
     }
 }
 
+/// After a glance at fingerprints that seem to go on in marked slots: is it only that one of them
+/// stands at the end of its block?
+pub(super) struct AnswerContinued<'f, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) h0: u64,
+}
+
+impl<M: Bytes> Operation for AnswerContinued<'_, M> {
+    type Output = Option<bool>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<bool> {
+        let Core {
+            table, geometry, ..
+        } = self.core;
+        let (first, homes) = table.homes::<I>(geometry.fingerprint(self.h0))?;
+        let last = first + u64::from(homes.checked_ilog2()?);
+        (last % 64 == 63 && !table.is_marked(last + 1)).then_some(true)
+    }
+}
+
 pub(super) struct AnswerBeyond<'f, M> {
     pub(super) core: &'f Core<M>,
     pub(super) h0: u64,
@@ -69,10 +90,28 @@ impl<M: Bytes> Operation for AnswerBeyond<'_, M> {
         } = self.core;
         let fingerprint = geometry.fingerprint(self.h0);
         match table.probe_displaced::<I>(fingerprint) {
-            Glance::Clear(found) => return Some(found),
-            Glance::Continued => return None,
-            Glance::Beyond => {}
+            Glance::Clear(found) => Some(found),
+            Glance::Continued => None,
+            Glance::Beyond => self.core.answer_far(self.h0),
         }
+    }
+}
+
+/// The same for a run that is in two blocks, or far from home.
+pub(super) struct AnswerFar<'f, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) h0: u64,
+}
+
+impl<M: Bytes> Operation for AnswerFar<'_, M> {
+    type Output = Option<bool>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<bool> {
+        let Core {
+            table, geometry, ..
+        } = self.core;
+        let fingerprint = geometry.fingerprint(self.h0);
         let run = table.odd_run::<I>(fingerprint.quotient);
         match table.probe_run::<I>(&run, fingerprint.remainder) {
             Glance::Clear(found) => Some(found),
@@ -385,6 +424,33 @@ impl<M: Bytes> Operation for FindLive<'_, '_, M> {
     #[inline(always)]
     fn run<I: Isa>(self) -> Self::Output {
         let FindLive { core, key } = self;
+        let fingerprint = core.geometry.fingerprint(key.key.h0());
+        let Some((first, mut homes)) = core.table.homes::<I>(fingerprint) else {
+            return core.find_beyond(key);
+        };
+        while homes != 0 {
+            let at = first + u64::from(homes.trailing_zeros());
+            let end = core.table.skip_marked(at + 1);
+            if core.tail_matches(at + 1..end, &key) {
+                return Some(at..end);
+            }
+            homes &= homes - 1;
+        }
+        None
+    }
+}
+
+pub(super) struct FindBeyond<'f, 'k, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) key: Digits<'k>,
+}
+
+impl<M: Bytes> Operation for FindBeyond<'_, '_, M> {
+    type Output = Option<Range<u64>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let FindBeyond { core, key } = self;
         let Core {
             table, geometry, ..
         } = core;
@@ -515,7 +581,8 @@ mod tests {
                     let prints = core.contents_of(Minirun::from_id(id)).prints;
                     let bare = prints.iter().any(|print| print.extension.is_empty());
                     let right = match quick {
-                        Glance::Clear(found) => found == bare && (found || prints.is_empty()),
+                        Glance::Clear(true) => bare,
+                        Glance::Clear(false) => prints.is_empty(),
                         // To be looked at more closely, needed or not.
                         Glance::Continued | Glance::Beyond => true,
                     };

@@ -19,7 +19,8 @@ use super::word::{load_word, store_word};
 /// The constants for one slot width.
 #[derive(Clone, Debug)]
 pub struct Packed {
-    bits: u32,
+    /// A word, so that a slot's place is computed with it where it is.
+    bits: usize,
     ignored: u32,
     per_window: u32,
     /// `x * inverse >> 12` is `x / bits` for the bits of a word.
@@ -61,7 +62,7 @@ impl Packed {
             highs_of_first[count as usize] = highs & mask_below(count * bits);
         }
         Packed {
-            bits,
+            bits: bits as usize,
             ignored,
             per_window,
             inverse: 4096_u32.div_ceil(bits),
@@ -78,7 +79,7 @@ impl Packed {
     #[inline(always)]
     #[must_use]
     pub fn bits(&self) -> u32 {
-        self.bits
+        self.bits as u32
     }
 
     /// The lowest bits of a slot that take no part in comparisons.
@@ -92,14 +93,14 @@ impl Packed {
     #[inline(always)]
     #[must_use]
     pub fn bytes_per_block(&self) -> usize {
-        self.bits as usize * 8
+        self.bits * 8
     }
 
     /// The bit where `slot & 63` starts.
     #[inline(always)]
     #[must_use]
     pub fn first_bit(&self, slot: u32) -> usize {
-        (slot & 63) as usize * self.bits as usize
+        (slot & 63) as usize * self.bits
     }
 
     /// How many slots a window holds.
@@ -139,10 +140,21 @@ impl Packed {
         self.highs_of_first[(last & 63) as usize + 1] & !self.differ(window, pattern)
     }
 
+    /// The highest bit of each slot of a window up to and including `last`; `None` if there are
+    /// not as many.
+    #[inline(always)]
+    #[must_use]
+    pub fn highs_through(&self, last: u32) -> Option<u64> {
+        // SAFETY: a window has at most 57 slots.
+        (last < self.per_window)
+            .then(|| unsafe { *self.highs_of_first.get_unchecked(last as usize + 1) })
+    }
+
     /// The highest bit of each slot says whether window and pattern differ there, ignored
     /// bits aside. The other bits mean nothing.
     #[inline(always)]
-    fn differ(&self, window: u64, pattern: u64) -> u64 {
+    #[must_use]
+    pub fn differ(&self, window: u64, pattern: u64) -> u64 {
         let difference = window ^ pattern;
         // Adding the mask carries into the highest bit unless all lower ones are zero.
         ((difference & self.compared_lows) + self.compared_lows) | difference
@@ -153,6 +165,13 @@ impl Packed {
     #[must_use]
     pub fn spread<I: Isa>(&self, slots: u64) -> u64 {
         I::deposit(slots, self.highs)
+    }
+
+    /// The slots that [`equal`](Self::equal) has marked, a bit each.
+    #[inline(always)]
+    #[must_use]
+    pub fn slots_of<I: Isa>(&self, equal: u64) -> u64 {
+        I::compress(equal, self.highs)
     }
 
     /// The last slot that [`equal`](Self::equal) has marked.
@@ -176,7 +195,7 @@ impl Packed {
     pub fn bit_of(&self, equal: u64) -> u32 {
         debug_assert!(equal != 0);
         // Marked by its highest bit.
-        (64 - self.bits).wrapping_sub(equal.leading_zeros())
+        (64 - self.bits()).wrapping_sub(equal.leading_zeros())
     }
 
     /// How many of the first `count` slots of `window` are at most the one in
@@ -225,26 +244,27 @@ impl Packed {
 impl Packed {
     /// Reads one slot.
     pub(super) fn get(&self, slots: &[u8], slot: u32) -> u64 {
-        self.window(slots, slot) & mask_below(self.bits)
+        self.window(slots, slot) & mask_below(self.bits())
     }
 
     /// Writes one slot.
     pub(super) fn set(&self, slots: &mut [u8], slot: u32, value: u64) {
-        debug_assert!(value <= mask_below(self.bits));
-        let bit = (slot * self.bits) as usize;
-        let word = load_word(slots, bit / 8) & !(mask_below(self.bits) << (bit % 8));
+        debug_assert!(value <= mask_below(self.bits()));
+        let bit = self.first_bit(slot);
+        let word = load_word(slots, bit / 8) & !(mask_below(self.bits()) << (bit % 8));
         store_word(slots, bit / 8, word | value << (bit % 8));
     }
 
     /// The window that starts at `slot`.
     pub(super) fn window(&self, slots: &[u8], slot: u32) -> u64 {
-        let bit = (slot * self.bits) as usize;
+        let bit = self.first_bit(slot);
         load_word(slots, bit / 8) >> (bit % 8)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::cpu::{Cpu, Operation};
     use super::*;
 
     fn random(state: &mut u64) -> u64 {
@@ -274,6 +294,48 @@ mod tests {
             for slot in 0..packed.per_window() {
                 let equal = packed.highs_of_first[slot as usize + 1];
                 assert_eq!(packed.bit_of(equal), slot * bits);
+            }
+        }
+    }
+
+    struct SlotsOf<'p>(&'p Packed, u64);
+
+    impl Operation for SlotsOf<'_> {
+        type Output = (u64, u64);
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> (u64, u64) {
+            let slots = self.0.slots_of::<I>(self.1);
+            (slots, self.0.spread::<I>(slots))
+        }
+    }
+
+    #[test]
+    fn slots_and_their_highest_bits_are_the_same_at_every_width() {
+        let mut state = 5;
+        for bits in 1..=56 {
+            let packed = Packed::new(bits, 0);
+            for _ in 0..50 {
+                let equal = random(&mut state) & packed.highs();
+                let marked = |slot: &u32| equal >> ((slot + 1) * bits - 1) & 1 == 1;
+                let slots = (0..packed.per_window()).filter(marked);
+                let expected = slots.fold(0, |all, slot| all | 1 << slot);
+                for cpu in Cpu::all() {
+                    assert_eq!(cpu.run(SlotsOf(&packed, equal)), (expected, equal));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn highest_bits_through_a_slot_end_with_the_window() {
+        for bits in 1..=56 {
+            let packed = Packed::new(bits, 0);
+            for last in (0..130).chain([u32::MAX - 1, u32::MAX]) {
+                let highs = (0..=last.min(64)).map(|slot| 1_u64.checked_shl((slot + 1) * bits - 1));
+                let expected = (last < packed.per_window())
+                    .then(|| highs.fold(0, |all, high| all | high.unwrap_or(0)));
+                assert_eq!(packed.highs_through(last), expected, "{bits} {last}");
             }
         }
     }

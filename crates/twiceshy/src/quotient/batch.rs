@@ -51,7 +51,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let equal = equal & run.occupied;
         let mut longer = (header.offset > 63) | (run.last >= packed.per_window());
         if L::MARKS {
-            longer |= equal & packed.spread::<I>(header.continued(run.start)) != 0;
+            longer |= equal & !packed.spread::<I>(header.bare(run.start)) != 0;
         }
         unclear.note(position, longer);
         equal != 0

@@ -141,7 +141,9 @@ impl Header {
         let bounds = self.ends >> offset << 1 | 1;
         let both = I::select_two(bounds, rank.wrapping_sub(1) & 63);
         let start = (both.trailing_zeros() as i32).max(i as i32 - offset as i32);
-        let end = 63 - both.leading_zeros() as i32;
+        // `63 - leading_zeros`, but none of the registers for the 63. If there is no bit, the run
+        // comes out as too long for any window, either way.
+        let end = (both.leading_zeros() ^ 63) as i32;
         Probe {
             occupied,
             start: (start + offset as i32) as u32,
@@ -149,12 +151,18 @@ impl Header {
         }
     }
 
-    /// Which of the slots from `start` on are marked, or have a marked slot behind them. The
-    /// slots behind the block are not seen and count as marked.
+    /// Which of the slots from `start` on are not marked. The slots behind the block are not
+    /// seen and count as marked.
     #[inline(always)]
-    pub(super) fn continued(&self, start: u32) -> u64 {
-        let marked = !(!self.marked >> (start & 63));
-        marked | marked >> 1
+    pub(super) fn unmarked(&self, start: u32) -> u64 {
+        !self.marked >> (start & 63)
+    }
+
+    /// Which of the slots from `start` on are not marked and have no marked slot behind them.
+    #[inline(always)]
+    pub(super) fn bare(&self, start: u32) -> u64 {
+        let unmarked = self.unmarked(start);
+        unmarked & unmarked >> 1
     }
 
     /// The first slot at or after `from` before which the runs of all lower quotients (of

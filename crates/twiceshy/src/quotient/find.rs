@@ -76,17 +76,36 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let Some(look) = self.look::<I, L>(fingerprint) else {
             return Glance::Beyond;
         };
-        let equal = look.equal;
-        if L::MARKS && equal != 0 {
-            // A slot that is marked, or goes on in one, says nothing if it is equal. (If it is
-            // not, it does not matter whose it is.) The caller branches on the answer, too, so
-            // this branch is no new one to predict.
-            let continued = self.packed().spread::<I>(look.header.continued(look.start));
-            if equal & continued != 0 {
-                return Glance::Continued;
-            }
+        self.judge::<I, L>(&look.header, look.start, look.equal)
+    }
+
+    /// What the slots of a window that equal the remainder say; see [`Look::equal`].
+    #[inline(always)]
+    fn judge<I: Isa, L: Sidecar>(&self, header: &Header, start: u32, equal: u64) -> Glance {
+        if !L::MARKS {
+            return Glance::Clear(equal != 0);
         }
-        Glance::Clear(equal != 0)
+        // Slots that differ do not matter, whosever they are. The caller branches on the answer,
+        // too, so this branch is no new one to predict.
+        if equal == 0 {
+            return Glance::Clear(false);
+        }
+        // A slot that is marked, or goes on in one, says nothing. There are few: what is decided
+        // here is hardly ever a surprise.
+        if self.packed().slots_of::<I>(equal) & header.bare(start) == 0 {
+            return Glance::Continued;
+        }
+        Glance::Clear(true)
+    }
+
+    /// The home slots of the fingerprints with this remainder, a bit each, from a slot on; `None`
+    /// as for [`look`](Self::look).
+    #[inline(always)]
+    pub(crate) fn homes<I: Isa>(&self, fingerprint: Fingerprint) -> Option<(u64, u64)> {
+        let look = self.look::<I, S>(fingerprint)?;
+        let homes = self.packed().slots_of::<I>(look.equal) & look.header.unmarked(look.start);
+        let first = (fingerprint.quotient & !63) + u64::from(look.start);
+        Some((first, homes))
     }
 
     /// The run of a fingerprint's quotient, and which of its slots hold the remainder; `None`
@@ -96,7 +115,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let packed = self.packed();
         let pattern = packed.repeat_compared(fingerprint.remainder);
         let (block, i) = split(fingerprint.quotient);
-        let block = self.block(block);
+        let block = self.block(block).in_register();
         // Where exactly the run is, the header tells; but most likely near its home. Asking
         // for that line now overlaps the two misses.
         block.prefetch_slot(i);
@@ -105,10 +124,9 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             return None;
         }
         let run = header.probe::<I>(i);
-        if run.last >= packed.per_window() {
-            return None;
-        }
-        let equal = packed.equal_through(block.window(run.start), pattern, run.last);
+        let through = packed.highs_through(run.last)?;
+        let window = block.in_register().window(run.start);
+        let equal = through & !packed.differ(window, pattern);
         Some(Look {
             header,
             lane: block.lane(),
@@ -147,13 +165,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let pattern = packed.repeat_compared(fingerprint.remainder);
         let window = self.block(block).window(slot);
         let equal = packed.equal_through(window, pattern, last as u32);
-        if S::MARKS && equal != 0 {
-            let continued = self.header(block).continued(slot);
-            if equal & packed.spread::<I>(continued) != 0 {
-                return Glance::Continued;
-            }
-        }
-        Glance::Clear(equal != 0)
+        self.judge::<I, S>(&self.header(block), slot, equal)
     }
 
     /// The ends of runs in 64 slots behind those of `block` that hold its own runs, where the run
@@ -313,7 +325,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// The first slot at or after `slot` that is not marked.
     #[inline(always)]
-    pub(super) fn skip_marked(&self, slot: u64) -> u64 {
+    pub(crate) fn skip_marked(&self, slot: u64) -> u64 {
         if !S::MARKS {
             return slot;
         }
@@ -462,21 +474,17 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             let count = u64::from(packed.per_window().min(64 - i)).min(run.end - at);
             let raw = self.block(block);
             let equal = packed.equal(raw.window(i), pattern, count as u32);
-            if equal != 0 {
-                let continued = if S::MARKS {
-                    packed.spread::<I>(Header::read::<S>(&raw).continued(i))
-                } else {
-                    0
-                };
-                if equal & !continued != 0 {
-                    return Glance::Clear(true);
+            match self.judge::<I, S>(&Header::read::<S>(&raw), i, equal) {
+                Glance::Clear(false) => {}
+                Glance::Continued => {
+                    // What is behind the block was not seen.
+                    let slot = at + u64::from(packed.index_of(equal));
+                    if slot & 63 == 63 && !self.is_marked(slot) && !self.is_marked(slot + 1) {
+                        return Glance::Clear(true);
+                    }
+                    glance = Glance::Continued;
                 }
-                // What is behind the block was not seen.
-                let slot = at + u64::from(packed.index_of(equal));
-                if slot & 63 == 63 && !self.is_marked(slot) && !self.is_marked(slot + 1) {
-                    return Glance::Clear(true);
-                }
-                glance = Glance::Continued;
+                found => return found,
             }
             at += count;
         }
