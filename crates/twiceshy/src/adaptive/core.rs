@@ -388,24 +388,34 @@ impl Core {
         })
     }
 
+    /// The first digit of `key` if it tells `key` and `query` apart, so that they are not the same.
+    #[inline(always)]
+    fn first_digit_of(&self, key: &Hashed<'_>, query: &Hashed<'_>) -> Option<u64> {
+        let (digit, other) = (self.digits(key).digit(0), self.digits(query).digit(0));
+        (digit != other).then_some(digit)
+    }
+
     /// [`adapt_alone`](Self::adapt_alone) in the most frequent case: the fingerprint has no
-    /// extension yet, and the first digit tells the keys apart (so they are not the same).
-    #[inline]
-    pub(crate) fn adapt_at_once(
+    /// extension yet, the first digit tells the keys apart, and all is in the home block. Has it
+    /// been done?
+    #[inline(always)]
+    pub(crate) fn adapt_at_once(&mut self, query: &Hashed<'_>, key: &Hashed<'_>) -> bool {
+        let Some(digit) = self.first_digit_of(key, query) else {
+            return false;
+        };
+        self.extend(query.h0(), digit) == Short::Done(())
+    }
+
+    /// The same wherever the fingerprint is.
+    pub(crate) fn adapt_bare(
         &mut self,
         query: &Hashed<'_>,
         key: &Hashed<'_>,
     ) -> Option<Result<Adapted, Error>> {
-        let (digit, other) = (self.digits(key).digit(0), self.digits(query).digit(0));
-        if digit == other {
-            return None;
-        }
-        match self.extend(query.h0(), digit) {
+        let digit = self.first_digit_of(key, query)?;
+        match self.extend_beyond(query.h0(), digit) {
             Short::NotHere => None,
-            Short::Done(result) => Some(result.map(|()| Adapted {
-                extended: 1,
-                dropped: 0,
-            })),
+            Short::Done(result) => Some(result.map(|()| Adapted::ONE)),
         }
     }
 
@@ -424,7 +434,8 @@ impl Core {
         })
     }
 
-    fn extend(&mut self, h0: u64, digit: u64) -> Short<Result<(), Error>> {
+    #[inline(always)]
+    fn extend(&mut self, h0: u64, digit: u64) -> Short<()> {
         if self.is_unmarked() {
             let lane = PhantomData::<Unmarked>;
             return self.cpu().run(Extend {
@@ -480,8 +491,7 @@ impl<M: Bytes> Core<M> {
 }
 
 impl Core {
-    #[inline(never)]
-    pub(super) fn extend_beyond(&mut self, h0: u64, digit: u64) -> Short<Result<(), Error>> {
+    fn extend_beyond(&mut self, h0: u64, digit: u64) -> Short<Result<(), Error>> {
         let core = self;
         core.cpu().run(ExtendBeyond { core, h0, digit })
     }

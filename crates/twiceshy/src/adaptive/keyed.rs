@@ -87,6 +87,22 @@ impl<H: StreamHash> AdaptiveFilter<H> {
             return Err(Error::mismatch("the query belongs to another minirun"));
         }
         if let [key] = keys {
+            if self.core.minirun_of(key.h0()) == minirun && self.core.adapt_at_once(query, key) {
+                return Ok(Adapted::ONE);
+            }
+        }
+        self.adapt_among(query, minirun, keys)
+    }
+
+    /// [`adapt`](Self::adapt) where it is not done at once, kept out of that.
+    #[inline(never)]
+    fn adapt_among(
+        &mut self,
+        query: &Hashed<'_>,
+        minirun: Minirun,
+        keys: &[Hashed<'_>],
+    ) -> Result<Adapted, Error> {
+        if let [key] = keys {
             if let Some(result) = self.adapt_one(query, minirun, key) {
                 return result;
             }
@@ -117,9 +133,9 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         if self.core.minirun_of(key.h0()) != minirun {
             return None;
         }
-        let at_once = self.core.adapt_at_once(query, key);
-        if at_once.is_some() || self.is_same(key, query) {
-            return at_once;
+        let bare = self.core.adapt_bare(query, key);
+        if bare.is_some() || self.is_same(key, query) {
+            return bare;
         }
         self.core.adapt_alone(query, key)
     }

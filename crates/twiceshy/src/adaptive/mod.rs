@@ -127,6 +127,14 @@ pub struct Adapted {
     pub dropped: u64,
 }
 
+impl Adapted {
+    /// One fingerprint was lengthened, and that is all.
+    const ONE: Self = Adapted {
+        extended: 1,
+        dropped: 0,
+    };
+}
+
 /// What an insertion did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Insertion {

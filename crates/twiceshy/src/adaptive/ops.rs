@@ -282,8 +282,8 @@ impl Operation for RemoveFar<'_> {
     }
 }
 
-/// Appends one digit to the one fingerprint of a minirun, where it has none and no marked
-/// slot is in the way.
+/// Appends one digit to the one fingerprint of a minirun, where it has none and is in its home
+/// block.
 pub(super) struct Extend<'f, L> {
     pub(super) core: &'f mut Core,
     pub(super) h0: u64,
@@ -292,22 +292,20 @@ pub(super) struct Extend<'f, L> {
 }
 
 impl<L: Sidecar> Operation for Extend<'_, L> {
-    type Output = Short<Result<(), Error>>;
+    type Output = Short<()>;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Self::Output {
+    fn run<I: Isa>(self) -> Short<()> {
         let Extend {
             core, h0, digit, ..
         } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         let slot = extension_slot(digit);
-        match core.table.extend_short::<I, L>(fingerprint, slot) {
-            Short::NotHere => core.extend_beyond(h0, digit),
-            done => done,
-        }
+        core.table.extend_short::<I, L>(fingerprint, slot)
     }
 }
 
+/// The same wherever it is.
 pub(super) struct ExtendBeyond<'f> {
     pub(super) core: &'f mut Core,
     pub(super) h0: u64,
@@ -405,10 +403,7 @@ impl Operation for AdaptAlone<'_, '_> {
                 return Some(Err(error));
             }
         }
-        Some(Ok(Adapted {
-            extended: 1,
-            dropped: 0,
-        }))
+        Some(Ok(Adapted::ONE))
     }
 }
 
@@ -570,9 +565,10 @@ mod tests {
                 // Marked slots here and there.
                 for key in 0..slots / 4 {
                     let hashed = filter.hash(&key);
-                    let _ = filter
-                        .core_mut()
-                        .adapt_at_once(&filter_query(key, &hashed), &hashed);
+                    let (query, core) = (filter_query(key, &hashed), filter.core_mut());
+                    if !core.adapt_at_once(&query, &hashed) {
+                        let _ = core.adapt_bare(&query, &hashed);
+                    }
                 }
                 let core = filter.core();
                 for id in (0..core.geometry.ids()).step_by(stride) {

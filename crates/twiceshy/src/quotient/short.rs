@@ -257,37 +257,44 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     }
 
     /// Puts a marked slot behind the one slot of its run that has this fingerprint's
-    /// remainder.
+    /// remainder, if that has none yet.
     #[inline(always)]
     pub(crate) fn extend_short<I: Isa, L: Sidecar>(
         &mut self,
         fingerprint: Fingerprint,
         mark: Slot<S::Item>,
-    ) -> Short<Result<(), Error>> {
+    ) -> Short<()> {
         debug_assert!(S::is_mark(mark.item));
+        let pattern = self.packed().repeat_compared(fingerprint.remainder);
         let (home, i) = split(fingerprint.quotient);
         let (mut block, header) = self.open_block::<L>(home, i);
         let packed = block.packed();
-        let Some(run) = header.run::<I, L>(i) else {
+        if header.offset > 63 {
+            return Short::NotHere;
+        }
+        let run = header.probe::<I>(i);
+        let Some(through) = packed.highs_through(run.last) else {
             return Short::NotHere;
         };
-        let length = run.end - run.start;
-        if length > packed.per_window() || run.end > 63 {
+        let window = block.as_ref().window(run.start);
+        let equal = through & !packed.differ(window, pattern) & run.occupied;
+        if equal.count_ones() != 1 {
             return Short::NotHere;
         }
-        let pattern = packed.repeat_compared(fingerprint.remainder);
-        let equal = packed.equal(block.as_ref().window(run.start), pattern, length);
-        if equal == 0 || equal & (equal - 1) != 0 {
+        // Marked slots of others in this run, or in front of it, do not matter.
+        let slot = packed.index_of(equal);
+        if header.bare(run.start) >> slot & 1 == 0 {
             return Short::NotHere;
         }
-        let at = run.start + packed.index_of(equal) + 1;
-        if let Some(empty) = header.first_settled::<I, L, true>(run.end) {
+        let at = run.start + slot + 1;
+        // The run does not end before that slot, so nothing is settled up to its end.
+        if let Some(empty) = header.first_settled::<I, L, true>(at) {
             let _empty = block::shift_up::<I, S>(&mut block, at, empty, mark);
         } else if !self.shift_out::<I, S>(home, at, mark, Still) {
             return Short::NotHere;
         }
         self.used += 1;
-        Short::Done(Ok(()))
+        Short::Done(())
     }
 
     /// Takes a slot with this fingerprint's remainder out of its run. If `ALONE`, only one
