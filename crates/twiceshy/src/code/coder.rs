@@ -34,10 +34,10 @@ pub trait Alphabet: Clone + Debug + Send + Sync {
     fn find(&self, width: u64, at: u64) -> Option<(Self::Letter, Part)>;
 
     /// The letter in a byte that is not 0; `None` if it does not fit.
-    fn to_byte(&self, letter: Self::Letter) -> Option<u8>;
+    fn byte_of(&self, letter: Self::Letter) -> Option<u8>;
 
     /// The letter of a byte; `None` if there is no such letter.
-    fn from_byte(&self, byte: u8) -> Option<Self::Letter>;
+    fn letter_of(&self, byte: u8) -> Option<Self::Letter>;
 }
 
 /// Codes the letters of a block as one number.
@@ -255,7 +255,7 @@ impl<A: Alphabet> Iterator for Few<'_, A> {
         // A number that is no list may have slots in any order, and no letters.
         let (slot, byte) =
             few::get(self.list, self.number).filter(|&(slot, _)| slot >= self.next)?;
-        let letter = self.alphabet.from_byte(byte)?;
+        let letter = self.alphabet.letter_of(byte)?;
         self.number += 1;
         self.next = slot + 1;
         Some((slot, letter))
@@ -518,7 +518,7 @@ impl<A: Alphabet> Coding for Coder<A> {
         let mut encode = Encode::new(self);
         let mut fits = true;
         for (slot, letter) in letters {
-            list.push(slot, self.alphabet.to_byte(letter));
+            list.push(slot, self.alphabet.byte_of(letter));
             fits = fits && encode.put(slot, letter).is_some();
         }
         match list.finish() {

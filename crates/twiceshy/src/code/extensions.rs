@@ -100,14 +100,14 @@ impl Alphabet for Extensions {
 
     /// The bits behind a one that says where they begin: up to seven.
     #[inline(always)]
-    fn to_byte(&self, letter: Extension) -> Option<u8> {
+    fn byte_of(&self, letter: Extension) -> Option<u8> {
         (1..=7)
             .contains(&letter.len)
             .then(|| 1 << letter.len | letter.bits as u8)
     }
 
     #[inline(always)]
-    fn from_byte(&self, byte: u8) -> Option<Extension> {
+    fn letter_of(&self, byte: u8) -> Option<Extension> {
         let len = byte.checked_ilog2().filter(|&len| len > 0)?;
         Extension::new(len, u64::from(byte))
     }

@@ -133,12 +133,12 @@ impl Alphabet for Selectors {
     }
 
     #[inline(always)]
-    fn to_byte(&self, letter: Selector) -> Option<u8> {
+    fn byte_of(&self, letter: Selector) -> Option<u8> {
         (1..=Self::MAX).contains(&letter).then_some(letter)
     }
 
     #[inline(always)]
-    fn from_byte(&self, byte: u8) -> Option<Selector> {
+    fn letter_of(&self, byte: u8) -> Option<Selector> {
         (1..=Self::MAX).contains(&byte).then_some(byte)
     }
 }
