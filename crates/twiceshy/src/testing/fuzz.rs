@@ -145,13 +145,14 @@ fn code_letters<A: Alphabet>(
         let number = source.word()? >> 8;
         let decoded: Vec<_> = coder.decode(number).collect();
         let code = coder.encode(decoded.iter().copied());
-        // The highest numbers are lists, of which most are no words.
-        let is_list = number >= 0xff << 48;
+        // The highest numbers are lists. Of those most are no words, and neither is a lower
+        // number whose letters can be listed.
+        let is_list = |number: u64| number >= 0xff << 48;
         assert!(
-            code.is_some_and(|code| code <= number || is_list),
+            code.is_some_and(|code| code <= number || is_list(code)),
             "{number}"
         );
-        if code == Some(number) || !is_list {
+        if code == Some(number) || !code.is_some_and(is_list) && !is_list(number) {
             raise_letters(coder, number, &decoded);
         }
         let mut letters = Vec::new();
