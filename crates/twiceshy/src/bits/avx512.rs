@@ -24,11 +24,10 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::avx2::{self, Avx2};
-use super::cpu::{Isa, Operation};
+use super::cpu::{Isa, Operation, close_all_by_shift, close_by_shift};
 use super::packed::Packed;
 use super::raw_block::RawBlock;
 use super::scan::{Scan, Scanned};
-use super::word::mask_below;
 
 /// Every method is called from [`run`] only, on a machine with all that it enables: that
 /// is the `SAFETY` of every block here.
@@ -248,11 +247,8 @@ impl Isa for Avx512 {
 #[inline(never)]
 #[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
 unsafe fn close_many(words: *mut u8, bits: u32, first: usize, inside: u32, length: u32) {
-    let first = first as u32;
-    let high = first.saturating_add(length).clamp(bits, 64 * bits);
-    let low = first.saturating_add(inside).min(high - bits);
-    // SAFETY: the caller's promise, and the range is one now.
-    unsafe { Avx512::shift_words_down(words, bits, low, high, 0) };
+    // SAFETY: the caller's promise.
+    unsafe { close_by_shift::<Avx512>(words, bits, first, inside, length) };
 }
 
 /// [`close_all_words`](Isa::close_all_words) for slots of any width.
@@ -262,9 +258,8 @@ unsafe fn close_many(words: *mut u8, bits: u32, first: usize, inside: u32, lengt
 #[inline(never)]
 #[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
 unsafe fn close_all_many(words: *mut u8, bits: u32, low: u32, carry: u64) {
-    let carry = carry & mask_below(bits);
-    // SAFETY: the caller's promise, and the range is one.
-    unsafe { Avx512::shift_words_down(words, bits, low.min(63 * bits), 64 * bits, carry) };
+    // SAFETY: the caller's promise.
+    unsafe { close_all_by_shift::<Avx512>(words, bits, low, carry) };
 }
 
 /// [`shift_words_up`](Isa::shift_words_up) for all vectors behind the one that starts with word

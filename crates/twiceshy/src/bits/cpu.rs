@@ -89,11 +89,8 @@ pub trait Isa: Copy {
     /// of bit `first` on, which is one of those slots; `0 < bits < 64`.
     #[inline(always)]
     unsafe fn close_words(words: *mut u8, bits: u32, first: usize, inside: u32, length: u32) {
-        let first = first as u32;
-        let high = first.saturating_add(length).clamp(bits, 64 * bits);
-        let low = first.saturating_add(inside).min(high - bits);
-        // SAFETY: the caller's promise, and the range is one now.
-        unsafe { Self::shift_words_down(words, bits, low, high, 0) };
+        // SAFETY: the caller's promise.
+        unsafe { close_by_shift::<Self>(words, bits, first, inside, length) };
     }
 
     /// Takes out the slot that starts at bit `low`: all slots of the block behind it come down by
@@ -103,10 +100,39 @@ pub trait Isa: Copy {
     /// `words` is valid for reads and writes of 64 slots and [`SLACK`]; `0 < bits < 64`.
     #[inline(always)]
     unsafe fn close_all_words(words: *mut u8, bits: u32, low: u32, carry: u64) {
-        let carry = carry & mask_below(bits);
-        // SAFETY: as in `close_words`.
-        unsafe { Self::shift_words_down(words, bits, low.min(63 * bits), 64 * bits, carry) };
+        // SAFETY: the caller's promise.
+        unsafe { close_all_by_shift::<Self>(words, bits, low, carry) };
     }
+}
+
+/// [`Isa::close_words`] as a shift of words: for any number of slots of any width.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub(super) unsafe fn close_by_shift<I: Isa>(
+    words: *mut u8,
+    bits: u32,
+    first: usize,
+    inside: u32,
+    length: u32,
+) {
+    let first = first as u32;
+    let high = first.saturating_add(length).clamp(bits, 64 * bits);
+    let low = first.saturating_add(inside).min(high - bits);
+    // SAFETY: the caller's promise, and the range is one now.
+    unsafe { I::shift_words_down(words, bits, low, high, 0) };
+}
+
+/// [`Isa::close_all_words`] in the same way.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub(super) unsafe fn close_all_by_shift<I: Isa>(words: *mut u8, bits: u32, low: u32, carry: u64) {
+    let carry = carry & mask_below(bits);
+    // SAFETY: as in `close_by_shift`.
+    unsafe { I::shift_words_down(words, bits, low.min(63 * bits), 64 * bits, carry) };
 }
 
 /// Bytes behind a block that must be there, because whole vectors are read and written.

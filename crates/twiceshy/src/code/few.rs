@@ -19,7 +19,7 @@
 pub(super) const FEW: u64 = 0xff << 48;
 
 /// How many letters there can be.
-pub(super) const MOST: usize = 3;
+const MOST: usize = 3;
 
 /// The highest half of a word of a list is not below this.
 const HIGH_HALF: u32 = 0xff << 24;
