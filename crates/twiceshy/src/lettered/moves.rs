@@ -125,7 +125,7 @@ pub(super) struct Lower<'c, C, R> {
 impl<C: Coding, M: Bytes + AsMut<[u8]>, R: Relieve<C, M>> Moving<C::Lane, M> for Lower<'_, C, R> {
     #[inline(always)]
     fn before(self, table: &mut Table<C::Lane, M>, from: u64, to: u64) -> Result<(), Error> {
-        if first_unclear(table, self.coding, from, to - 1).is_none() {
+        if is_clear(table, self.coding, from, to - 1) {
             return Ok(());
         }
         lower(table, self.coding, from, to, None, self.relieve)
@@ -154,24 +154,19 @@ fn raise<C: Coding, M: Bytes + AsMut<[u8]>>(
     true
 }
 
-/// Where the letters of `from..=to` may begin: `from`, or the start of a block behind it; `None`
-/// if there is certainly no letter.
-#[inline(always)]
-fn first_unclear<C: Coding, M: Bytes>(
+/// Is it certain that none of the slots `from..=to` has a letter?
+fn is_clear<C: Coding, M: Bytes>(
     table: &Table<C::Lane, M>,
     coding: &C,
     from: u64,
     to: u64,
-) -> Option<u64> {
-    let ((mut block, mut i), (last, j)) = (split(from), split(to));
-    while block < last {
-        if !coding.is_clear(C::load(table.lane(block)), i, 63) {
-            return Some(block * 64 + u64::from(i));
-        }
-        (block, i) = (block + 1, 0);
-    }
-    let is_clear = coding.is_clear(C::load(table.lane(last)), i, j);
-    (!is_clear).then_some(last * 64 + u64::from(i))
+) -> bool {
+    let ((first, i), (last, j)) = (split(from), split(to));
+    (first..=last).all(|block| {
+        let low = if block == first { i } else { 0 };
+        let high = if block == last { j } else { 63 };
+        coding.is_clear(C::load(table.lane(block)), low, high)
+    })
 }
 
 /// [`raise`] from slot `next` on, with any number of letters, after those from slot `from` on have
