@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use super::Adapted;
 use super::ops::{
-    AdaptAlone, Answer, AnswerBeyond, AnswerContinued, AnswerFar, Extend, ExtendBeyond, FindBeyond,
-    FindLive, FindRun, HasRoom, InsertBeyond, InsertPlain, OpenHome, RemovePlain, Rewrite,
+    AdaptAlone, Answer, AnswerBeyond, AnswerContinued, AnswerFar, AnswerUnmarked, Extend,
+    ExtendBeyond, FindBeyond, FindLive, FindRun, HasRoom, InsertBeyond, InsertPlain, OpenHome,
+    RemovePlain, Rewrite,
 };
 use super::print::{Digits, Layout, Print, Stream};
 use crate::bits::{Bytes, Cpu, Packed};
@@ -149,11 +150,9 @@ impl<M: Bytes> Core<M> {
     pub(crate) fn answer(&self, h0: u64) -> Option<bool> {
         let core = self;
         if self.is_unmarked() {
-            let lane = PhantomData::<Unmarked>;
-            self.cpu().run(Answer { core, h0, lane })
+            Some(self.cpu().run(AnswerUnmarked { core, h0 }))
         } else {
-            let lane = PhantomData::<Marks>;
-            self.cpu().run(Answer { core, h0, lane })
+            self.cpu().run(Answer { core, h0 })
         }
     }
 
@@ -472,6 +471,12 @@ impl<M: Bytes> Core<M> {
     #[inline(never)]
     pub(super) fn answer_beyond(&self, h0: u64) -> Option<bool> {
         self.cpu().run(AnswerBeyond { core: self, h0 })
+    }
+
+    /// There are no later words to ask for where nothing is marked.
+    #[inline(never)]
+    pub(super) fn answer_beyond_unmarked(&self, h0: u64) -> bool {
+        self.answer_beyond(h0).unwrap_or(true)
     }
 
     #[inline(never)]

@@ -10,23 +10,43 @@ use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
 use crate::quotient::{
-    Fingerprint, Gap, Glance, Mark, Marks, Run, Short, Sidecar, Slot, Table, Taken,
+    Fingerprint, Gap, Glance, Mark, Marks, Run, Short, Sidecar, Slot, Table, Taken, Unmarked,
 };
 use crate::traits::Removed;
 
-pub(super) struct Answer<'f, L, M> {
+/// While no slot is marked.
+pub(super) struct AnswerUnmarked<'f, M> {
     pub(super) core: &'f Core<M>,
     pub(super) h0: u64,
-    pub(super) lane: PhantomData<L>,
 }
 
-impl<L: Sidecar, M: Bytes> Operation for Answer<'_, L, M> {
+impl<M: Bytes> Operation for AnswerUnmarked<'_, M> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        let AnswerUnmarked { core, h0 } = self;
+        let fingerprint = core.geometry.fingerprint(h0);
+        match core.table.probe::<I, Unmarked>(fingerprint) {
+            Glance::Clear(found) => found,
+            Glance::Beyond | Glance::Continued => core.answer_beyond_unmarked(h0),
+        }
+    }
+}
+
+pub(super) struct Answer<'f, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) h0: u64,
+}
+
+impl<M: Bytes> Operation for Answer<'_, M> {
     type Output = Option<bool>;
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Option<bool> {
-        let Answer { core, h0, .. } = self;
-        match core.table.probe::<I, L>(core.geometry.fingerprint(h0)) {
+        let Answer { core, h0 } = self;
+        let fingerprint = core.geometry.fingerprint(h0);
+        match core.table.probe::<I, Marks>(fingerprint) {
             Glance::Clear(found) => Some(found),
             Glance::Beyond => core.answer_beyond(h0),
             Glance::Continued => core.answer_continued(h0),

@@ -100,13 +100,11 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// [`remove`](Self::remove) does it then. Nothing has changed.
     #[inline(always)]
     pub fn remove_known_member<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
-        if self.core.ghosts == 0 {
-            let h0 = first_word::<H, K>(&self.keyed, key);
-            if let Some(removed) = self.core.remove_plain(h0) {
-                return Ok(removed);
-            }
+        let h0 = first_word::<H, K>(&self.keyed, key);
+        match self.core.remove_plain(h0) {
+            Some(removed) => Ok(removed),
+            None => self.remove_known_member_by_words(key),
         }
-        self.remove_known_member_by_words(key)
     }
 
     #[cold]

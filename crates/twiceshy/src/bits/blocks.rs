@@ -100,14 +100,23 @@ impl<M: Bytes, L: Lane> Blocks<M, L> {
     #[inline(always)]
     #[must_use]
     pub fn get(&self, block: u64) -> RawBlock<'_> {
-        assert!(block < self.count, "a block lies inside its table");
+        self.try_get(block).expect("a block lies inside its table")
+    }
+
+    /// A block, to read; `None` unless `block` is below [`count`](Self::count).
+    #[inline(always)]
+    #[must_use]
+    pub fn try_get(&self, block: u64) -> Option<RawBlock<'_>> {
+        if block >= self.count {
+            return None;
+        }
         let start = self.memory.as_ref().as_ptr();
         // SAFETY: by `new` and the promise of `Bytes`, `count` blocks of `stride` bytes and
         // the slack are there, and this is one of them.
-        unsafe {
+        Some(unsafe {
             let start = start.add(block as usize * self.stride);
             RawBlock::from_raw(start, HEADER + L::BYTES, &self.packed)
-        }
+        })
     }
 }
 

@@ -22,8 +22,8 @@ pub trait Isa: Copy {
     /// `rank` is below 64.
     fn select_bit(word: u64, rank: u32) -> u64;
 
-    /// The set bit of `word` that has `rank` set bits below it and the next one; those of
-    /// them that are there. `rank` is below 64.
+    /// The set bit of `word` that has `rank & 63` set bits below it and the next one; those of
+    /// them that are there.
     fn select_two(word: u64, rank: u32) -> u64;
 
     /// The low bits of `bits`, one for each set bit of `mask`, from the lowest up, in the
@@ -150,7 +150,7 @@ impl Isa for Portable {
 
     #[inline(always)]
     fn select_two(word: u64, rank: u32) -> u64 {
-        let first = Self::select_bit(word, rank);
+        let first = Self::select_bit(word, rank & 63);
         // All bits above the first one; none if there is no first one.
         let above = word & first.wrapping_neg() & !first;
         first | above & above.wrapping_neg()
@@ -320,70 +320,72 @@ pub trait Operation {
     fn run<I: Isa>(self) -> Self::Output;
 }
 
-/// The best instruction set of this machine.
+/// The best instruction set of this machine. One flag for each, and not a number for all, so that
+/// the choice of the best is one comparison with a byte in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cpu(Level);
-
-// Private, so that `Avx2` can only come out of `Cpu::detect`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
-    Portable,
-    #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
-    Avx2,
+pub struct Cpu {
+    // Private, so that only `detect` and `all` set them, after a look at the machine.
     #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
-    Avx512,
+    avx512: bool,
+    #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+    avx2: bool,
 }
 
 impl Cpu {
     /// Finds what this machine has.
     #[must_use]
     pub fn detect() -> Self {
-        #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
-        if avx512::is_available() {
-            return Cpu(Level::Avx512);
+        Cpu {
+            #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+            avx512: avx512::is_available(),
+            #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+            avx2: avx2::is_available(),
         }
-        #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
-        if avx2::is_available() {
-            return Cpu(Level::Avx2);
-        }
-        Self::portable()
     }
 
     /// All sets of instructions that this machine has, the least first: for tests.
     #[cfg(test)]
     pub(crate) fn all() -> Vec<Self> {
-        #[allow(unused_mut)]
-        let mut all = vec![Self::portable()];
-        #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
-        if avx2::is_available() {
-            all.push(Cpu(Level::Avx2));
-        }
         #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
-        if avx512::is_available() {
-            all.push(Cpu(Level::Avx512));
-        }
+        let without_avx512 = Cpu {
+            avx512: false,
+            ..Self::detect()
+        };
+        let mut all = vec![
+            Self::portable(),
+            #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+            without_avx512,
+            Self::detect(),
+        ];
+        all.dedup();
         all
     }
 
-    /// No special instructions, whatever the machine has.
-    #[must_use]
-    pub fn portable() -> Self {
-        Cpu(Level::Portable)
+    /// No special instructions, whatever the machine has: for tests.
+    #[cfg(test)]
+    pub(crate) fn portable() -> Self {
+        Cpu {
+            #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+            avx512: false,
+            #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+            avx2: false,
+        }
     }
 
     /// Runs an operation with the instructions of this machine.
     #[inline(always)]
     pub fn run<O: Operation>(self, operation: O) -> O::Output {
-        match self.0 {
-            Level::Portable => run_portable(operation),
-            #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
-            // SAFETY: `detect` and `all` alone make this level, after they have found every
-            // feature that `run` enables.
-            Level::Avx2 => unsafe { avx2::run(operation) },
-            #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
-            // SAFETY: as above.
-            Level::Avx512 => unsafe { avx512::run(operation) },
+        #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+        if self.avx512 {
+            // SAFETY: the flag is set only where every feature that `run` enables was found.
+            return unsafe { avx512::run(operation) };
         }
+        #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+        if self.avx2 {
+            // SAFETY: as above.
+            return unsafe { avx2::run(operation) };
+        }
+        run_portable(operation)
     }
 }
 

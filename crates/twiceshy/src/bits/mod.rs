@@ -20,6 +20,7 @@ mod cpu;
 mod packed;
 mod prefetch;
 mod raw_block;
+mod register;
 mod scan;
 mod select;
 mod two_blocks;
@@ -33,6 +34,7 @@ pub use cpu::{Cpu, Isa, Operation, Portable};
 pub use packed::Packed;
 pub use prefetch::prefetch;
 pub use raw_block::{RawBlock, RawBlockMut};
+pub use register::in_register;
 pub use scan::Scan;
 pub use two_blocks::TwoBlocks;
 pub use word::{

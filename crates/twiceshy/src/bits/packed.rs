@@ -12,6 +12,7 @@
 //! constants that depend on it.
 
 use super::cpu::Isa;
+use super::register::{in_register, read_again};
 use super::word::mask_below;
 #[cfg(test)]
 use super::word::{load_word, store_word};
@@ -22,7 +23,8 @@ pub struct Packed {
     /// A word, so that a slot's place is computed with it where it is.
     bits: usize,
     ignored: u32,
-    per_window: u32,
+    /// A word too, to be compared with one.
+    per_window: u64,
     /// `x * inverse >> 12` is `x / bits` for the bits of a word.
     inverse: u32,
     /// The lowest bit of each slot of a window.
@@ -64,7 +66,7 @@ impl Packed {
         Packed {
             bits: bits as usize,
             ignored,
-            per_window,
+            per_window: per_window.into(),
             inverse: 4096_u32.div_ceil(bits),
             ones,
             highs,
@@ -103,11 +105,19 @@ impl Packed {
         (slot & 63) as usize * self.bits
     }
 
+    /// [`first_bit`](Self::first_bit) where the width of the slots is used this once: it is read
+    /// again, as part of the multiplication, and not kept in a register meanwhile.
+    #[inline(always)]
+    #[must_use]
+    pub fn first_bit_here(&self, slot: u32) -> usize {
+        (slot & 63) as usize * read_again(&self.bits)
+    }
+
     /// How many slots a window holds.
     #[inline(always)]
     #[must_use]
     pub fn per_window(&self) -> u32 {
-        self.per_window
+        self.per_window as u32
     }
 
     /// `value` in every slot of a window.
@@ -130,7 +140,14 @@ impl Packed {
     #[inline(always)]
     #[must_use]
     pub fn equal(&self, window: u64, pattern: u64, count: u32) -> u64 {
-        self.highs_of_first[(count & 63) as usize] & !self.differ(window, pattern)
+        self.highs_of(count) & !self.differ(window, pattern)
+    }
+
+    /// The highest bit of each of the first `count & 63` slots of a window.
+    #[inline(always)]
+    #[must_use]
+    pub fn highs_of(&self, count: u32) -> u64 {
+        self.highs_of_first[(count & 63) as usize]
     }
 
     /// [`equal`](Self::equal) for the slots up to and including `last`.
@@ -145,6 +162,8 @@ impl Packed {
     #[inline(always)]
     #[must_use]
     pub fn highs_through(&self, last: u32) -> Option<u64> {
+        // As an index it is wider, which takes an instruction unless it is so from the start.
+        let last = in_register(last.into());
         // SAFETY: a window has at most 57 slots.
         (last < self.per_window)
             .then(|| unsafe { *self.highs_of_first.get_unchecked(last as usize + 1) })
@@ -158,6 +177,18 @@ impl Packed {
         let difference = window ^ pattern;
         // Adding the mask carries into the highest bit unless all lower ones are zero.
         ((difference & self.compared_lows) + self.compared_lows) | difference
+    }
+
+    /// The highest bit of the first slot of a window that equals the one in `pattern`, ignored
+    /// bits aside, is set, and of none before it. All other bits mean nothing. To ask for the
+    /// first, or whether there is any, takes two instructions less than [`differ`](Self::differ).
+    #[inline(always)]
+    #[must_use]
+    pub fn first_equal(&self, window: u64, pattern: u64) -> u64 {
+        let difference = window ^ pattern;
+        // Only a slot whose compared bits are all zero borrows from the one behind it; and only
+        // then, or behind such a slot, is its highest bit set afterwards but not before.
+        difference.wrapping_sub(read_again(&self.compared_ones)) & !difference
     }
 
     /// Marks (by its highest bit) each slot of a window whose bit is set in `slots`.
@@ -377,6 +408,9 @@ mod tests {
                         for count in 0..=packed.per_window().min(64 - slot) {
                             let range = &values[slot as usize..(slot + count) as usize];
                             let equal = packed.equal(window, pattern, count);
+                            let first =
+                                packed.first_equal(window, pattern) & packed.highs_of(count);
+                            assert_eq!(first.trailing_zeros(), equal.trailing_zeros());
                             for (i, &other) in range.iter().enumerate() {
                                 let bit = (i as u32 + 1) * bits - 1;
                                 let expected = other >> ignored == value >> ignored;

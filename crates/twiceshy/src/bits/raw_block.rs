@@ -13,6 +13,7 @@ use std::marker::PhantomData;
 use super::cpu::{Isa, SLACK};
 use super::mask_below;
 use super::packed::Packed;
+use super::register::address_in_register;
 use super::scan::{Scan, Scanned};
 
 /// A block to read. [`Blocks`](super::Blocks) makes it, and knows that all of it is there.
@@ -78,27 +79,10 @@ impl<'t> RawBlock<'t> {
     /// which takes a register and two instructions more where a lookup has none to spare.
     #[inline(always)]
     #[must_use]
-    #[allow(
-        clippy::pointers_in_nomem_asm_block,
-        reason = "nothing is read or written there"
-    )]
     pub fn in_register(self) -> Self {
-        #[cfg(all(target_arch = "x86_64", not(twiceshy_portable), not(miri)))]
-        {
-            let mut start = self.start;
-            // SAFETY: there is no instruction in it; the address stays what it is.
-            unsafe {
-                std::arch::asm!(
-                    "/* {0} */",
-                    inout(reg) start,
-                    options(pure, nomem, nostack, preserves_flags),
-                );
-            }
-            RawBlock { start, ..self }
-        }
-        #[cfg(not(all(target_arch = "x86_64", not(twiceshy_portable), not(miri))))]
-        {
-            self
+        RawBlock {
+            start: address_in_register(self.start),
+            ..self
         }
     }
 
@@ -120,6 +104,13 @@ impl<'t> RawBlock<'t> {
         unsafe { load(self.start, AT) }
     }
 
+    /// The packing of the slots.
+    #[inline(always)]
+    #[must_use]
+    pub fn packed(&self) -> &'t Packed {
+        self.packed
+    }
+
     /// What stands between header and slots.
     #[inline(always)]
     #[must_use]
@@ -132,7 +123,7 @@ impl<'t> RawBlock<'t> {
     #[inline(always)]
     #[must_use]
     pub fn window(&self, slot: u32) -> u64 {
-        let bit = self.packed.first_bit(slot);
+        let bit = self.packed.first_bit_here(slot);
         // SAFETY: the slot is one of 64, so it starts before `bytes_per_block`, and SLACK
         // more bytes are readable behind the block.
         unsafe { load(self.start, self.slots_at + bit / 8) >> (bit % 8) }
@@ -166,7 +157,7 @@ impl<'t> RawBlock<'t> {
     /// nothing where there is no such instruction.
     #[inline(always)]
     pub fn prefetch_slot(&self, slot: u32) {
-        let bit = self.packed.first_bit(slot);
+        let bit = self.packed.first_bit_here(slot);
         self.prefetch(self.slots_at + bit / 8);
     }
 

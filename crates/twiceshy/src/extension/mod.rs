@@ -108,9 +108,9 @@ impl Glimpse for BesideEquals {
     const ASKS_ONLY_EQUALS: bool = true;
 
     #[inline(always)]
-    fn asks(look: &Look<'_>, last_equal: impl FnOnce() -> u32) -> Option<u32> {
+    fn asks(look: &Look<'_>) -> Option<u32> {
         // The caller branches on the answer, too, so this branch is no new one to predict.
-        (look.equal != 0).then(last_equal)
+        look.any_equal().then(|| look.first_equal())
     }
 }
 

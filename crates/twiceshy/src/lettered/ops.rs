@@ -13,9 +13,8 @@ pub(crate) trait Glimpse {
     const ASKS_ONLY_EQUALS: bool;
 
     /// The last slot up to which a letter would make a difference, counted from the block's
-    /// start; `None` if no letter would. `last_equal` is the last slot that holds the remainder
-    /// of the query, if one does.
-    fn asks(look: &Look<'_>, last_equal: impl FnOnce() -> u32) -> Option<u32>;
+    /// start; `None` if no letter would.
+    fn asks(look: &Look<'_>) -> Option<u32>;
 }
 
 /// Does a slot match a key with this `h0`? `None` if letters decide.
@@ -35,15 +34,15 @@ impl<C: Coding, M: Bytes, G: Glimpse> Operation for Answer<'_, C, M, G> {
         let Some(look) = table.look::<I, C::Lane>(core.geometry.fingerprint(h0)) else {
             return core.answer_beyond::<G>(h0);
         };
-        if let Some(to) = G::asks(&look, || look.start + table.index_of(look.equal)) {
-            let word = C::load(look.lane);
+        if let Some(to) = G::asks(&look) {
+            let word = C::load(look.lane());
             if !core.coding.is_clear(word, look.start, to)
                 && has_letter(&core.coding, word, look.start, to)
             {
                 return None;
             }
         }
-        Some(look.equal != 0)
+        Some(look.any_equal())
     }
 }
 

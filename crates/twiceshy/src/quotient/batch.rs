@@ -47,8 +47,9 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let run = header.probe::<I>(i);
         let packed = self.packed();
         let pattern = packed.repeat_compared(fingerprint.remainder);
-        let equal = packed.equal_through(block.window(run.start), pattern, run.last);
-        let equal = equal & run.occupied;
+        let through = packed.highs_of(run.last.wrapping_add(1));
+        let window = block.window(run.start);
+        let equal = packed.first_equal(window, pattern) & through & run.occupied;
         let mut longer = (header.offset > 63) | (run.last >= packed.per_window());
         if L::MARKS {
             longer |= equal & !packed.spread::<I>(header.bare(run.start)) != 0;

@@ -14,8 +14,8 @@
 
 use super::sidecar::Sidecar;
 use crate::bits::{
-    Isa, Packed, RawBlock, RawBlockMut, mask_below, mask_through, rank_through, shift_bits_down,
-    shift_bits_up,
+    Isa, Packed, RawBlock, RawBlockMut, in_register, mask_below, mask_through, rank_through,
+    shift_bits_down, shift_bits_up,
 };
 
 const OFFSET: usize = 0;
@@ -139,23 +139,24 @@ impl Header {
         let rank = below.count_ones();
         // An end in slot 63 is lost if the offset is 0: then the run seems not to end here.
         let bounds = self.ends >> offset << 1 | 1;
-        let both = I::select_two(bounds, rank.wrapping_sub(1) & 63);
+        let both = I::select_two(bounds, rank.wrapping_sub(1));
         let start = (both.trailing_zeros() as i32).max(i as i32 - offset as i32);
-        // `63 - leading_zeros`, but none of the registers for the 63. If there is no bit, the run
-        // comes out as too long for any window, either way.
-        let end = (both.leading_zeros() ^ 63) as i32;
+        // The run ends at bit `63 - leading_zeros`, so this is the complement of how many slots
+        // there are behind its first. If there is no such bit, it comes out as too long for any
+        // window. Compilers would rather subtract than complement, and take an instruction and a
+        // register more for it.
+        let complement = start + both.leading_zeros() as i32 - 63;
         Probe {
             occupied,
             start: (start + offset as i32) as u32,
-            last: (end - start - 1) as u32 & occupied as u32,
+            last: !in_register(u64::from(complement as u32)) as u32 & occupied as u32,
         }
     }
 
-    /// Which of the slots from `start` on are not marked. The slots behind the block are not
-    /// seen and count as marked.
+    /// Which of the slots from `start` on are not marked; see [`unmarked`].
     #[inline(always)]
     pub(super) fn unmarked(&self, start: u32) -> u64 {
-        !self.marked >> (start & 63)
+        unmarked(self.marked, start)
     }
 
     /// Which of the slots from `start` on are not marked and have no marked slot behind them.
@@ -219,7 +220,7 @@ impl Header {
         home: u32,
     ) -> (u32, u32) {
         let bounds = self.ends >> (from & 63) << 1 | 1;
-        let both = I::select_two(bounds, rank.wrapping_sub(1) & 63);
+        let both = I::select_two(bounds, rank.wrapping_sub(1));
         let start = from + both.trailing_zeros();
         // The tail of the run before is in front.
         let start = (start + self.tail::<S>(start)).max(home);
@@ -279,6 +280,13 @@ impl Header {
             end,
         })
     }
+}
+
+/// Which of the slots from `start` on are not among those `marked` in a block. The slots behind
+/// the block are not seen and count as marked.
+#[inline(always)]
+pub(super) fn unmarked(marked: u64, start: u32) -> u64 {
+    !marked >> (start & 63)
 }
 
 /// Clears the runend bits that are set in `ends`.

@@ -10,10 +10,10 @@
 //! without a branch ([`Header::run`]); what leaves the block takes the long way here.
 
 use super::Fingerprint;
-use super::block::Header;
+use super::block::{Header, unmarked};
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::{Bytes, Isa, mask_through, rank_through};
+use crate::bits::{Bytes, Isa, RawBlock, in_register, mask_through, rank_through};
 
 /// The slots of one quotient's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,18 +45,38 @@ pub(crate) enum Glance {
 #[derive(Clone, Copy)]
 pub(crate) struct Look<'t> {
     header: Header,
-    /// What stands beside the slots of the block.
-    pub(crate) lane: &'t [u8],
+    block: RawBlock<'t>,
     /// The first slot of the run, counted from the block's start; arbitrary without a run.
     pub(crate) start: u32,
     /// How many slots more there are; none without a run.
     pub(crate) last: u32,
     /// All ones if the quotient has a run, all zeros if not.
     pub(crate) occupied: u64,
-    /// Which slots of the window from `start` on have the remainder; see [`Packed::equal`].
-    ///
-    /// [`Packed::equal`]: crate::bits::Packed::equal
-    pub(crate) equal: u64,
+    /// Which slots of the window from `start` on have the remainder; see `Packed::equal`.
+    equal: u64,
+    /// The first of them, for less; see `Packed::first_equal`.
+    first_equal: u64,
+}
+
+impl<'t> Look<'t> {
+    /// What stands beside the slots of the block.
+    #[inline(always)]
+    pub(crate) fn lane(&self) -> &'t [u8] {
+        self.block.lane()
+    }
+
+    /// Has any slot of the run the remainder?
+    #[inline(always)]
+    pub(crate) fn any_equal(&self) -> bool {
+        self.first_equal != 0
+    }
+
+    /// The first that has, counted from the block's start, if any has.
+    #[inline(always)]
+    pub(crate) fn first_equal(&self) -> u32 {
+        let bit = self.first_equal.trailing_zeros();
+        self.start + self.block.packed().index_of_bit(bit)
+    }
 }
 
 /// The ends of the runs in 64 slots.
@@ -76,23 +96,30 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let Some(look) = self.look::<I, L>(fingerprint) else {
             return Glance::Beyond;
         };
-        self.judge::<I, L>(&look.header, look.start, look.equal)
+        self.judge::<I, L>(&look.block, look.start, look.first_equal)
     }
 
-    /// What the slots of a window that equal the remainder say; see [`Look::equal`].
+    /// What the first slot of a window that equals the remainder says; see [`Look::first_equal`].
     #[inline(always)]
-    fn judge<I: Isa, L: Sidecar>(&self, header: &Header, start: u32, equal: u64) -> Glance {
+    fn judge<I: Isa, L: Sidecar>(
+        &self,
+        block: &RawBlock<'_>,
+        start: u32,
+        first_equal: u64,
+    ) -> Glance {
         if !L::MARKS {
-            return Glance::Clear(equal != 0);
+            return Glance::Clear(first_equal != 0);
         }
         // Slots that differ do not matter, whosever they are. The caller branches on the answer,
         // too, so this branch is no new one to predict.
-        if equal == 0 {
+        if first_equal == 0 {
             return Glance::Clear(false);
         }
         // A slot that is marked, or goes on in one, says nothing. There are few: what is decided
         // here is hardly ever a surprise.
-        if self.packed().slots_of::<I>(equal) & header.bare(start) == 0 {
+        let lowest = first_equal & first_equal.wrapping_neg();
+        let it_and_the_next = 3 * self.packed().slots_of::<I>(lowest);
+        if it_and_the_next & !unmarked(L::marked(block.lane()), start) != 0 {
             return Glance::Continued;
         }
         Glance::Clear(true)
@@ -110,12 +137,15 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// The run of a fingerprint's quotient, and which of its slots hold the remainder; `None`
     /// if the run leaves its block, or is longer than a window.
+    ///
+    /// Everything that is asked of it is computed here, and what is not, the compiler leaves out.
     #[inline(always)]
     pub(crate) fn look<I: Isa, L: Sidecar>(&self, fingerprint: Fingerprint) -> Option<Look<'_>> {
         let packed = self.packed();
-        let pattern = packed.repeat_compared(fingerprint.remainder);
+        let pattern = in_register(packed.repeat_compared(fingerprint.remainder));
         let (block, i) = split(fingerprint.quotient);
-        let block = self.block(block).in_register();
+        // There is such a block; but a function that can't panic needs no frame for it.
+        let block = self.blocks.try_get(block)?.in_register();
         // Where exactly the run is, the header tells; but most likely near its home. Asking
         // for that line now overlaps the two misses.
         block.prefetch_slot(i);
@@ -125,15 +155,18 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         }
         let run = header.probe::<I>(i);
         let through = packed.highs_through(run.last)?;
-        let window = block.in_register().window(run.start);
-        let equal = through & !packed.differ(window, pattern);
+        // From here on it is read anew: no register has to keep what is needed last.
+        let block = block.in_register();
+        let window = block.window(run.start);
+        let asked = through & run.occupied;
         Some(Look {
             header,
-            lane: block.lane(),
+            block,
             start: run.start,
             last: run.last,
             occupied: run.occupied,
-            equal: equal & run.occupied,
+            equal: asked & !packed.differ(window, pattern),
+            first_equal: asked & packed.first_equal(window, pattern),
         })
     }
 
@@ -152,7 +185,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             return Glance::Beyond;
         };
         let Ends { from, ends, rank } = part;
-        let both = I::select_two(ends << 1 | 1, rank.wrapping_sub(1) & 63);
+        let both = I::select_two(ends << 1 | 1, rank.wrapping_sub(1));
         let start = from + u64::from(both.trailing_zeros());
         let start = start.max(fingerprint.quotient);
         // Very many if the run does not end in these 64 slots.
@@ -163,9 +196,13 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             return Glance::Beyond;
         }
         let pattern = packed.repeat_compared(fingerprint.remainder);
-        let window = self.block(block).window(slot);
-        let equal = packed.equal_through(window, pattern, last as u32);
-        self.judge::<I, S>(&self.header(block), slot, equal)
+        let block = self.block(block);
+        let window = block.window(slot);
+        let Some(through) = packed.highs_through(last as u32) else {
+            return Glance::Beyond;
+        };
+        let first_equal = through & packed.first_equal(window, pattern);
+        self.judge::<I, S>(&block, slot, first_equal)
     }
 
     /// The ends of runs in 64 slots behind those of `block` that hold its own runs, where the run
@@ -474,7 +511,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             let count = u64::from(packed.per_window().min(64 - i)).min(run.end - at);
             let raw = self.block(block);
             let equal = packed.equal(raw.window(i), pattern, count as u32);
-            match self.judge::<I, S>(&Header::read::<S>(&raw), i, equal) {
+            match self.judge::<I, S>(&raw, i, equal) {
                 Glance::Clear(false) => {}
                 Glance::Continued => {
                     // What is behind the block was not seen.

@@ -265,12 +265,6 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         Header::read::<S>(&self.block(block))
     }
 
-    /// The last slot of a window that is marked in [`Look::equal`](super::Look::equal).
-    #[inline(always)]
-    pub(crate) fn index_of(&self, equal: u64) -> u32 {
-        self.packed().index_of(equal)
-    }
-
     /// What stands beside the slots of a block.
     #[inline(always)]
     pub(crate) fn lane(&self, block: u64) -> &[u8] {

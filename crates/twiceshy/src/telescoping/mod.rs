@@ -182,7 +182,7 @@ impl Glimpse for AnyOfRun {
     const ASKS_ONLY_EQUALS: bool = false;
 
     #[inline(always)]
-    fn asks(look: &Look<'_>, _: impl FnOnce() -> u32) -> Option<u32> {
+    fn asks(look: &Look<'_>) -> Option<u32> {
         (look.occupied != 0).then_some(look.start + look.last)
     }
 }
