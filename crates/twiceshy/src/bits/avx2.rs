@@ -97,15 +97,16 @@ pub(super) fn first_from(settled: u64, from: u32) -> Option<u32> {
     (settled != 0).then(|| settled.trailing_zeros())
 }
 
-/// A bit for each slot up to and including which as many bits of `opened` are set as of `closed`.
-/// Both halves of the block are always summed: which of them it is, no predictor knows.
+/// A bit for each slot up to and including which as many bits of `opened` are set, and `open` more,
+/// as of `closed`. Both halves of the block are always summed: which of them it is, no predictor
+/// knows.
 #[inline(always)]
-fn all_balanced(opened: u64, closed: u64) -> u64 {
-    let open = (opened as u32).count_ones() as i32 - (closed as u32).count_ones() as i32;
+fn all_balanced(opened: u64, closed: u64, open: i32) -> u64 {
+    let half = (opened as u32).count_ones() as i32 - (closed as u32).count_ones() as i32;
     // SAFETY: see `Avx2`.
     unsafe {
-        sums_equal(opened as u32, closed as u32, 0)
-            | sums_equal((opened >> 32) as u32, (closed >> 32) as u32, -open) << 32
+        sums_equal(opened as u32, closed as u32, -open)
+            | sums_equal((opened >> 32) as u32, (closed >> 32) as u32, -open - half) << 32
     }
 }
 
@@ -122,6 +123,12 @@ impl Isa for Avx2 {
         unsafe { _pdep_u64(two_bits(rank), word) }
     }
 
+    /// There is room behind an end where one bit less of `starts` is set than of `ends`.
+    #[inline(always)]
+    fn with_room<const SPACE: u32>(ends: u64, starts: u64) -> u64 {
+        all_balanced(starts >> SPACE, ends, 1) & ends
+    }
+
     #[inline(always)]
     fn deposit(bits: u64, mask: u64) -> u64 {
         // SAFETY: see `Avx2`.
@@ -133,12 +140,12 @@ impl Isa for Avx2 {
     #[inline(always)]
     fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
         // What closes at a slot counts from the next one on.
-        first_from(all_balanced(opened, closed << 1), from)
+        first_from(all_balanced(opened, closed << 1, 0), from)
     }
 
     #[inline(always)]
     fn first_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32> {
-        first_from(all_balanced(opened, closed) & among, from)
+        first_from(all_balanced(opened, closed, 0) & among, from)
     }
 
     #[inline(always)]

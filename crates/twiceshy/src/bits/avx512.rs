@@ -13,12 +13,13 @@
 
 use std::arch::x86_64::{
     __m512i, _bzhi_u32, _mm_cvtsi64_si128, _mm512_add_epi8, _mm512_alignr_epi64, _mm512_and_si512,
-    _mm512_andnot_si512, _mm512_cmpeq_epi8_mask, _mm512_loadu_si512, _mm512_mask_storeu_epi64,
-    _mm512_maskz_loadu_epi64, _mm512_or_si512, _mm512_popcnt_epi8, _mm512_popcnt_epi64,
-    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512,
-    _mm512_shldv_epi64, _mm512_shrdv_epi64, _mm512_shuffle_epi8, _mm512_sllv_epi64,
-    _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_sub_epi8, _mm512_sub_epi64, _mm512_subs_epu16,
-    _mm512_ternarylogic_epi64, _mm512_xor_si512, _mm512_zextsi128_si512,
+    _mm512_andnot_si512, _mm512_cmpeq_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512,
+    _mm512_mask_storeu_epi64, _mm512_maskz_compress_epi8, _mm512_maskz_loadu_epi64,
+    _mm512_or_si512, _mm512_popcnt_epi8, _mm512_popcnt_epi64, _mm512_set1_epi8, _mm512_set1_epi64,
+    _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shldv_epi64, _mm512_shrdv_epi64,
+    _mm512_shuffle_epi8, _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_storeu_si512,
+    _mm512_sub_epi8, _mm512_sub_epi64, _mm512_subs_epu16, _mm512_ternarylogic_epi64,
+    _mm512_xor_si512, _mm512_zextsi128_si512,
 };
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -58,6 +59,20 @@ pub(super) fn is_available() -> bool {
     })
 }
 
+/// Byte `i` is `100 - i`.
+#[repr(align(64))]
+struct Places([u8; 65]);
+
+static PLACES: Places = {
+    let mut places = [0; 65];
+    let mut i = 0;
+    while i < places.len() {
+        places[i] = 100 - i as u8;
+        i += 1;
+    }
+    Places(places)
+};
+
 /// A bit for each slot up to and including which as many bits of `opened` are set, and `open`
 /// more, as of `closed`. The count of opened less the count of closed at every slot, in a byte
 /// each: what the eight bits around it say, and what the bits below those do.
@@ -95,6 +110,21 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn select_two(word: u64, rank: u32) -> u64 {
         Avx2::select_two(word, rank)
+    }
+
+    /// The places of both, in the order of their ranks, counted down so that a start that is not
+    /// there is the last. What is said of an end that is not there, no bit of `ends` takes.
+    #[inline(always)]
+    fn with_room<const SPACE: u32>(ends: u64, starts: u64) -> u64 {
+        // SAFETY: see `Avx512`.
+        unsafe {
+            let places = _mm512_loadu_si512(PLACES.0.as_ptr().add(1).cast());
+            let moved = _mm512_loadu_si512(PLACES.0.as_ptr().add(1 - SPACE as usize).cast());
+            let ends_in_order = _mm512_maskz_compress_epi8(ends, places);
+            let starts_in_order = _mm512_maskz_compress_epi8(starts, moved);
+            let room = _mm512_cmplt_epu8_mask(starts_in_order, ends_in_order);
+            Self::deposit(room, ends)
+        }
     }
 
     #[inline(always)]

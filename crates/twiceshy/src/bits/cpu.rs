@@ -44,6 +44,17 @@ pub trait Isa: Copy {
     /// is below 64.
     fn first_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32>;
 
+    /// Those bits of `ends` that have room behind them: more than `SPACE` places, 0 or 1, to the
+    /// bit of `starts` that has as many below it, or no such bit. The run of a start ends there or
+    /// above; with a space, bit 0 is no start.
+    ///
+    /// ```text
+    /// ends     . 1 . . . 1 . . 1 .        runs end there,
+    /// starts   . . 1 . 1 . . . . .        and the ones behind them want to start here:
+    ///            ^ with room   ^ with room
+    /// ```
+    fn with_room<const SPACE: u32>(ends: u64, starts: u64) -> u64;
+
     /// The bits of `word` at the set bits of `mask`, moved together at the low end.
     fn compress(word: u64, mask: u64) -> u64;
 
@@ -216,6 +227,18 @@ impl Isa for Portable {
             }
         }
         None
+    }
+
+    #[inline(always)]
+    fn with_room<const SPACE: u32>(mut ends: u64, mut starts: u64) -> u64 {
+        let mut with_room = 0;
+        while ends != 0 {
+            let (end, start) = (ends.trailing_zeros(), starts.trailing_zeros());
+            with_room |= u64::from(starts == 0 || start > end + SPACE) << end;
+            ends &= ends - 1;
+            starts &= starts.wrapping_sub(1);
+        }
+        with_room
     }
 
     #[inline(always)]
@@ -509,6 +532,65 @@ mod tests {
         #[inline(always)]
         fn run<I: Isa>(self) -> Option<u32> {
             I::first_settled(self.0, self.1, self.2)
+        }
+    }
+
+    struct WithRoom<const SPACE: u32>(u64, u64);
+
+    impl<const SPACE: u32> Operation for WithRoom<SPACE> {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> u64 {
+            I::with_room::<SPACE>(self.0, self.1)
+        }
+    }
+
+    /// The definition, bit by bit.
+    fn naive_with_room(ends: u64, starts: u64, space: u32) -> u64 {
+        let places = |word: u64| (0..64).filter(move |bit| word >> bit & 1 == 1);
+        let starts = places(starts).map(Some).chain(std::iter::repeat(None));
+        (places(ends).zip(starts))
+            .filter(|(end, start)| start.is_none_or(|start| start > end + space))
+            .fold(0, |all, (end, _)| all | 1 << end)
+    }
+
+    #[test]
+    fn ends_with_room_are_those_before_their_next_start() {
+        let mut state = 11_u64;
+        let mut random = || {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            state >> 33
+        };
+        for round in 0..100_000 {
+            // Runs at random quotients, of random lengths, in the way of a table.
+            let (mut ends, mut starts, mut end) = (0, 0, 0);
+            for quotient in 0..64 {
+                if random() % 16 < round % 16 {
+                    starts |= 1_u64 << quotient;
+                    end = quotient.max(end) + 1 + random() % 3 / 2;
+                    if end <= 64 {
+                        ends |= 1_u64 << (end - 1);
+                    }
+                }
+            }
+            let next_starts = starts & starts.wrapping_sub(1);
+            for cpu in Cpu::all() {
+                let expected = naive_with_room(ends, next_starts, 0);
+                assert_eq!(
+                    cpu.run(WithRoom::<0>(ends, next_starts)),
+                    expected,
+                    "{cpu:?}"
+                );
+                let expected = naive_with_room(ends, next_starts, 1);
+                assert_eq!(
+                    cpu.run(WithRoom::<1>(ends, next_starts)),
+                    expected,
+                    "{cpu:?}"
+                );
+            }
         }
     }
 
