@@ -10,7 +10,7 @@
 
 use std::marker::PhantomData;
 
-use super::cpu::{Isa, SLACK};
+use super::cpu::Isa;
 use super::mask_below;
 use super::packed::Packed;
 use super::scan::{Scan, Scanned};
@@ -57,6 +57,29 @@ pub(super) unsafe fn store(start: *mut u8, at: usize, word: u64) {
     unsafe { start.add(at).cast::<[u8; 8]>().write(word.to_le_bytes()) };
 }
 
+/// The same address, of which the compiler knows nothing but that.
+#[inline(always)]
+#[allow(
+    clippy::pointers_in_nomem_asm_block,
+    reason = "nothing is read or written there"
+)]
+#[allow(
+    unused_mut,
+    reason = "where there is no assembly, nothing is done to it"
+)]
+pub(super) fn in_register(mut address: *mut u8) -> *mut u8 {
+    #[cfg(all(target_arch = "x86_64", not(twiceshy_portable), not(miri)))]
+    // SAFETY: there is no instruction in it; the address stays what it is.
+    unsafe {
+        std::arch::asm!(
+            "/* {0} */",
+            inout(reg) address,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    address
+}
+
 impl<'t> RawBlock<'t> {
     /// The block at `start`, whose slots start `slots_at` bytes further on.
     ///
@@ -78,28 +101,9 @@ impl<'t> RawBlock<'t> {
     /// which takes a register and two instructions more where a lookup has none to spare.
     #[inline(always)]
     #[must_use]
-    #[allow(
-        clippy::pointers_in_nomem_asm_block,
-        reason = "nothing is read or written there"
-    )]
     pub fn in_register(self) -> Self {
-        #[cfg(all(target_arch = "x86_64", not(twiceshy_portable), not(miri)))]
-        {
-            let mut start = self.start;
-            // SAFETY: there is no instruction in it; the address stays what it is.
-            unsafe {
-                std::arch::asm!(
-                    "/* {0} */",
-                    inout(reg) start,
-                    options(pure, nomem, nostack, preserves_flags),
-                );
-            }
-            RawBlock { start, ..self }
-        }
-        #[cfg(not(all(target_arch = "x86_64", not(twiceshy_portable), not(miri))))]
-        {
-            self
-        }
+        let start = in_register(self.start.cast_mut());
+        RawBlock { start, ..self }
     }
 
     /// The two bytes at `AT` of the header.
@@ -184,16 +188,14 @@ impl<'t> RawBlock<'t> {
         self.prefetch(self.slots_at + self.packed.bytes_per_block() + HEADER - 1);
     }
 
-    /// Asks for the cache line with byte `at` of the block and its slack.
+    /// Asks for the cache line with the byte that is `at` bytes behind the start of the block.
     #[inline(always)]
-    fn prefetch(&self, at: usize) {
-        debug_assert!(at < self.slots_at + self.packed.bytes_per_block() + SLACK);
+    pub(super) fn prefetch(&self, at: usize) {
         #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: the address is inside the block or its slack, by all callers, and a
-            // prefetch reads nothing.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.add(at).cast()) };
+            // SAFETY: a prefetch reads nothing, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.wrapping_add(at).cast()) };
         }
     }
 }
@@ -326,6 +328,7 @@ impl<'t> RawBlockMut<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::cpu::SLACK;
     use crate::bits::{Cpu, Operation, load_word};
 
     fn read<'t>(bytes: &'t [u8], at: usize, slots_at: usize, packed: &'t Packed) -> RawBlock<'t> {

@@ -445,7 +445,7 @@ impl<S: Made> Game<S> {
         let result = RemoveShort(&mut short, fingerprint).run::<Portable>();
         assert_eq!(self.cpu().run(RemoveShort(&mut fast, fingerprint)), result);
         let same = |one: &Stored| one.home.0 >> self.options.ignored_bits == remainder;
-        match (result, stored.iter().rposition(same)) {
+        match (result, stored.iter().position(same)) {
             (Short::Done(Removed::One), Some(i)) => {
                 let at = start + self.model.slot_of(quotient, i);
                 (_, long) = long_way(Edit::Close { at });
