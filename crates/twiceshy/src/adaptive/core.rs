@@ -6,7 +6,8 @@ use std::ops::Range;
 use super::Adapted;
 use super::ops::{
     AdaptAlone, Answer, AnswerBeyond, AnswerContinued, AnswerFar, Extend, ExtendBeyond, FindBeyond,
-    FindLive, FindRun, HasRoom, InsertBeyond, InsertPlain, OpenHome, RemovePlain, Rewrite,
+    FindLive, FindRun, HasRoom, InsertBeyond, InsertPlain, OpenHome, RemoveAlone, RemovePlain,
+    Rewrite,
 };
 use super::print::{Digits, Layout, Print, Stream};
 use crate::bits::{Bytes, Cpu, Packed};
@@ -432,6 +433,13 @@ impl Core {
             query,
             key,
         })
+    }
+
+    /// Removes a key from a minirun that holds one fingerprint, without counter, which the key
+    /// starts with; `None` where it does not.
+    pub(crate) fn remove_alone(&mut self, key: &Hashed<'_>) -> Option<Removed> {
+        let key = self.digits(key);
+        self.cpu().run(RemoveAlone { core: self, key })
     }
 
     #[inline(always)]

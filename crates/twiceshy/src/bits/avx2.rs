@@ -71,11 +71,10 @@ pub(super) fn first_from(settled: u64, from: u32) -> Option<u32> {
     (settled != 0).then(|| settled.trailing_zeros())
 }
 
-/// The same, with all bits before it.
+/// All bits through the first of `settled` at or after `from`, which is below 64.
 #[inline(always)]
 pub(super) fn through_first_from(settled: u64, from: u32) -> Option<u64> {
-    // SAFETY: as above.
-    let settled = settled ^ unsafe { _bzhi_u64(settled, from) };
+    let settled = settled & !0 << (from & 63);
     (settled != 0).then(|| settled ^ (settled - 1))
 }
 

@@ -187,8 +187,8 @@ impl Isa for Avx512 {
 
     /// One vector from the byte of the first bit on is nearly always enough.
     #[inline(always)]
-    unsafe fn close_words(words: *mut u8, bits: u32, first: usize, before: u64, length: u32) {
-        let end = length.wrapping_add((first % 8) as u32);
+    unsafe fn close_words(words: *mut u8, bits: u32, first: usize, before: u64, length: usize) {
+        let end = length.wrapping_add(first % 8);
         if end > 512 {
             // SAFETY: the caller's promise.
             return unsafe { close_many(words, bits, first, before, length) };
@@ -249,9 +249,9 @@ impl Isa for Avx512 {
 /// As there; and the machine has what [`run`] needs.
 #[cold]
 #[inline(never)]
-unsafe fn close_many(words: *mut u8, bits: u32, first: usize, before: u64, length: u32) {
+unsafe fn close_many(words: *mut u8, bits: u32, first: usize, before: u64, length: usize) {
     #[target_feature(enable = "popcnt,bmi2,avx512f,avx512bw,avx512vbmi2")]
-    unsafe fn close(words: *mut u8, bits: u32, first: usize, before: u64, length: u32) {
+    unsafe fn close(words: *mut u8, bits: u32, first: usize, before: u64, length: usize) {
         // SAFETY: the caller's promise.
         unsafe { close_by_shift::<Avx512>(words, bits, first, before, length) };
     }
@@ -459,9 +459,16 @@ unsafe fn count_before(word: __m512i) -> __m512i {
 #[inline(always)]
 unsafe fn from(bit: u32) -> __m512i {
     // SAFETY: see `Avx512`.
+    unsafe { from_bit(i64::from(bit)) }
+}
+
+/// The same for a number that is a word already.
+#[inline(always)]
+unsafe fn from_bit(bit: i64) -> __m512i {
+    // SAFETY: see `Avx512`.
     unsafe {
         // Bits are counted in 16 bits each, so that words behind `bit` are left with zero.
-        let bit = _mm512_subs_epu16(_mm512_set1_epi64(i64::from(bit)), starts());
+        let bit = _mm512_subs_epu16(_mm512_set1_epi64(bit), starts());
         _mm512_sllv_epi64(_mm512_set1_epi64(-1), bit)
     }
 }
@@ -475,9 +482,9 @@ unsafe fn inside(low: u32, high: u32, words: __m512i) -> __m512i {
 
 /// The bits of `words` below `high`, and zeros.
 #[inline(always)]
-unsafe fn below(high: u32, words: __m512i) -> __m512i {
+unsafe fn below(high: usize, words: __m512i) -> __m512i {
     // SAFETY: see `Avx512`.
-    let from = unsafe { from(high) };
+    let from = unsafe { from_bit(high as i64) };
     // SAFETY: see `Avx512`. The table is that of `!a & c`: spelled out, because the compiler would
     // split a shift and a negation of ones into more.
     unsafe { _mm512_ternarylogic_epi64::<0b0000_1010>(from, from, words) }

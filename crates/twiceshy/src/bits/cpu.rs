@@ -96,7 +96,7 @@ pub trait Isa: Copy {
     /// `words` is valid for reads and writes of 64 slots and [`SLACK`], and of 64 bytes from that
     /// of bit `first` on, which is one of those slots; `0 < bits < 64`.
     #[inline(always)]
-    unsafe fn close_words(words: *mut u8, bits: u32, first: usize, before: u64, length: u32) {
+    unsafe fn close_words(words: *mut u8, bits: u32, first: usize, before: u64, length: usize) {
         // SAFETY: the caller's promise.
         unsafe { close_by_shift::<Self>(words, bits, first, before, length) };
     }
@@ -123,10 +123,10 @@ pub(super) unsafe fn close_by_shift<I: Isa>(
     bits: u32,
     first: usize,
     before: u64,
-    length: u32,
+    length: usize,
 ) {
-    let first = first as u32;
-    let high = first.saturating_add(length).clamp(bits, 64 * bits);
+    let high = first.saturating_add(length).min(64 * bits as usize) as u32;
+    let (first, high) = (first as u32, high.max(bits));
     let low = (first & !7) + before.count_ones();
     let low = low.min(high - bits);
     // SAFETY: the caller's promise, and the range is one now.

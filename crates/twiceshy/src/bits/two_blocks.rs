@@ -90,20 +90,19 @@ impl<'t> TwoBlocks<'t> {
         TwoBlocks { start, ..self }
     }
 
-    /// Asks for the cache lines from the second of the block on that a change behind a slot needs,
-    /// and the header of the next block: where slots are narrow, for all of them.
+    /// Asks for the cache lines that a change at a slot and behind it needs, besides the first of
+    /// the block, up to the header of the next one. Where slots are narrow these are two, and need
+    /// no multiplication.
     #[inline(always)]
     pub fn prefetch(&mut self, slot: u32) {
         let end = self.slots_at + self.packed.bytes_per_block() + HEADER;
         let block = self.near();
         let block = block.as_ref();
-        // These two are at most a line apart.
-        if end <= 2 * LINE {
-            block.prefetch(LINE);
-        } else {
+        block.prefetch(LINE);
+        block.prefetch_next();
+        if end > 2 * LINE {
             block.prefetch_slot(slot);
         }
-        block.prefetch_next();
     }
 
     /// Takes out a slot of the [window](super::RawBlock::window) at `start`, with these [bits
@@ -114,7 +113,7 @@ impl<'t> TwoBlocks<'t> {
         let bits = self.packed.bits();
         debug_assert!(start + slots <= 64 && before.count_ones() < 7 + slots * bits);
         let first = self.packed.first_bit(start);
-        let length = slots.wrapping_mul(bits);
+        let length = slots as usize * bits as usize;
         // SAFETY: 64 bytes are there from wherever a slot of the block starts.
         unsafe { I::close_words(self.start.add(self.slots_at), bits, first, before, length) };
     }
@@ -142,7 +141,7 @@ impl<'t> TwoBlocks<'t> {
         // SAFETY: the room.
         unsafe {
             let words = self.start_of_next().add(self.slots_at);
-            I::close_words(words, bits, 0, 0, slots.wrapping_mul(bits));
+            I::close_words(words, bits, 0, 0, slots as usize * bits as usize);
         }
     }
 }
@@ -271,7 +270,7 @@ mod tests {
                 unsafe {
                     let words = blocks.bytes_mut().as_mut_ptr().add(SLOTS_AT);
                     let before = mask_below(bit);
-                    I::close_words(words, bits, first, before, to.wrapping_mul(bits));
+                    I::close_words(words, bits, first, before, to as usize * bits as usize);
                     I::close_all_words(words, bits, first as u32 + bit, !0);
                 }
             }

@@ -95,6 +95,12 @@ mod tests {
                     let got = shift_bits_up(word, from as u32, to as u32, carry);
                     assert_eq!(got, (pack(&up), out));
 
+                    let mut closed = bits.clone();
+                    closed.remove(from);
+                    closed.insert(to, false);
+                    let range = mask_through(to as u32) & !mask_below(from as u32);
+                    assert_eq!(close_bits(word, range), pack(&closed));
+
                     let mut down = bits.clone();
                     let out = down.remove(from);
                     down.insert(to, carry);

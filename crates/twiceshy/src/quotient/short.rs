@@ -36,6 +36,8 @@ pub(crate) enum Taken {
     Across(Gap),
     /// Nothing has changed, the long way must do it.
     NotHere,
+    /// The same, because of marked slots.
+    Marked,
 }
 
 /// A slot to be closed in its home block, all slots behind it being such that move. One word, so
@@ -71,8 +73,6 @@ struct Place {
     ///
     /// [`Packed::bits_before`]: crate::bits::Packed::bits_before
     before: u64,
-    /// Is it all there is of the run?
-    alone: bool,
 }
 
 impl Place {
@@ -111,15 +111,14 @@ impl Place {
         // It must not be marked itself, nor go on in a marked slot; and if one is in front of it,
         // the run's first runend bit is not the one to take out.
         if L::MARKS {
-            let through_next = packed.slots_of::<I>(high) * 4 - 1;
-            if header.any_marked_of(start, through_next) {
-                return Err(Taken::NotHere);
+            let next = packed.slots_of::<I>(high) << 1;
+            if header.any_marked_of(start, next ^ (next - 1)) {
+                return Err(Taken::Marked);
             }
         }
         Ok(Place {
             start,
             before: packed.bits_before(start, high),
-            alone: more == 0,
         })
     }
 
@@ -313,7 +312,9 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         &mut self,
         fingerprint: Fingerprint,
     ) -> Taken {
-        let (home, i) = split(fingerprint.quotient);
+        let home = fingerprint.quotient / 64;
+        // Shifts take the low bits of this anyway: cut off, they would take a register more.
+        let i = fingerprint.quotient as u32;
         let Some(two) = self.blocks.two_mut(home) else {
             return Taken::NotHere;
         };
@@ -327,16 +328,20 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let Some(rank) = header.rank_of_run(i) else {
             return Taken::Done(Removed::NotFound);
         };
-        let run = header.member_run::<I, L>(u32::from(header.offset), rank, i);
+        let run = header.member_run::<I, L>(u32::from(header.offset), rank, i & 63);
         let place = match Place::find::<I, L, ALONE>(&mut two, &header, run, fingerprint.remainder)
         {
             Ok(place) => place,
             Err(taken) => return taken,
         };
+        // Read again, where it is needed again: there is no register for each of it.
         let mut two = two.in_register();
         let header = Header::read::<L>(&two.near().as_ref());
         let through = header.through_moving::<I, L>(run.1);
-        block::clear_occupied(&mut two.near(), u64::from(place.alone) << i);
+        let mut two = two.in_register();
+        // Is it all there is of the run?
+        let alone = u64::from(place.start == run.1);
+        block::clear_occupied(&mut two.near(), alone << (i & 63));
         self.used -= 1;
         let Some(through) = through else {
             return Taken::Across(place.gap(fingerprint.quotient));
@@ -384,7 +389,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         if let Some(through) = through {
             place.close::<I, L>(&mut two, through);
         }
-        block::clear_occupied(&mut self.block_mut(home), u64::from(place.alone) << i);
+        let alone = u64::from(place.start == run.1);
+        block::clear_occupied(&mut self.block_mut(home), alone << i);
         self.used -= 1;
         match through {
             Some(_) => Taken::Done(Removed::One),
