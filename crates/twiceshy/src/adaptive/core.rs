@@ -7,7 +7,7 @@ use super::Adapted;
 use super::ops::{
     AdaptAlone, Answer, AnswerBeyond, AnswerContinued, AnswerFar, AnswerUnmarked, Extend,
     ExtendBeyond, FindBeyond, FindLive, FindRun, HasRoom, InsertBeyond, InsertPlain, OpenHome,
-    RemovePlain, Rewrite,
+    RemoveAlone, RemovePlain, Rewrite,
 };
 use super::print::{Digits, Layout, Print, Stream};
 use crate::bits::{Bytes, Cpu, Packed};
@@ -431,6 +431,13 @@ impl Core {
             query,
             key,
         })
+    }
+
+    /// Removes a key from a minirun that holds one fingerprint, without counter, which the key
+    /// starts with; `None` where it does not.
+    pub(crate) fn remove_alone(&mut self, key: &Hashed<'_>) -> Option<Removed> {
+        let key = self.digits(key);
+        self.cpu().run(RemoveAlone { core: self, key })
     }
 
     #[inline(always)]

@@ -223,12 +223,14 @@ impl<L: Sidecar> Operation for RemovePlain<'_, L> {
         let RemovePlain { core, h0, lane } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.remove_short::<I, L, true>(fingerprint) {
-            Taken::Done(removed) => {
-                core.live -= u64::from(removed == Removed::One);
-                Some(removed)
+            Taken::Done(Removed::One) => {
+                core.live -= 1;
+                Some(Removed::One)
             }
+            Taken::Done(removed) => Some(removed),
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
             Taken::NotHere => I::apart(RemoveBeyond { core, h0, lane }),
+            Taken::Marked => I::apart(RemoveFar { core, h0 }),
         }
     }
 }
@@ -269,7 +271,7 @@ impl<L: Sidecar> Operation for RemoveBeyond<'_, L> {
                 Some(removed)
             }
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
-            Taken::NotHere => I::apart(RemoveFar { core, h0 }),
+            Taken::NotHere | Taken::Marked => I::apart(RemoveFar { core, h0 }),
         }
     }
 }
@@ -424,6 +426,48 @@ impl Operation for AdaptAlone<'_, '_> {
             }
         }
         Some(Ok(Adapted::ONE))
+    }
+}
+
+/// Removes a key from a minirun that holds one fingerprint, without counter, which the key starts
+/// with: most that have adapted are such. `None` if it is not that case; nothing has changed then.
+pub(super) struct RemoveAlone<'f, 'k> {
+    pub(super) core: &'f mut Core,
+    pub(super) key: Digits<'k>,
+}
+
+impl Operation for RemoveAlone<'_, '_> {
+    type Output = Option<Removed>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<Removed> {
+        let RemoveAlone { core, key } = self;
+        let Core {
+            table,
+            geometry,
+            live,
+            ..
+        } = core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(key.key.h0());
+        let mut run = table.run::<I>(quotient);
+        let slots = alone(table, &run, remainder)?;
+        for (k, slot) in (slots.start + 1..slots.end).enumerate() {
+            let slot = table.slot(slot);
+            if slot.runend || key.digit(k) != slot.value {
+                return None;
+            }
+        }
+        // From the last slot on, so that those that are left are a fingerprint.
+        for slot in slots.rev() {
+            table.close::<I>(&run, slot);
+            run.home_end -= u64::from(run.home_end > slot);
+            run.end -= 1;
+        }
+        *live -= 1;
+        Some(Removed::One)
     }
 }
 

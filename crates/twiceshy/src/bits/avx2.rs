@@ -97,6 +97,13 @@ pub(super) fn first_from(settled: u64, from: u32) -> Option<u32> {
     (settled != 0).then(|| settled.trailing_zeros())
 }
 
+/// All bits through the first of `settled` at or after `from`, which is below 64.
+#[inline(always)]
+pub(super) fn through_first_from(settled: u64, from: u32) -> Option<u64> {
+    let settled = settled & !0 << (from & 63);
+    (settled != 0).then(|| settled ^ (settled - 1))
+}
+
 /// A bit for each slot up to and including which as many bits of `opened` are set, and `open` more,
 /// as of `closed`. Both halves of the block are always summed: which of them it is, no predictor
 /// knows.
@@ -144,8 +151,8 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn first_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32> {
-        first_from(all_balanced(opened, closed, 0) & among, from)
+    fn through_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u64> {
+        through_first_from(all_balanced(opened, closed, 0) & among, from)
     }
 
     #[inline(always)]
@@ -168,6 +175,11 @@ impl Isa for Avx2 {
     fn compress(word: u64, mask: u64) -> u64 {
         // SAFETY: see `Avx2`.
         unsafe { _pext_u64(word, mask) }
+    }
+
+    #[inline(always)]
+    fn without_bit(word: u64, bit: u32) -> u64 {
+        Self::compress(word, !(1 << (bit & 63)))
     }
 
     #[inline(always)]

@@ -159,9 +159,13 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn first_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32> {
-        let balanced = (all_balanced(opened, closed, 0) & among) >> (from & 63);
-        (balanced != 0).then(|| from + balanced.trailing_zeros())
+    fn through_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u64> {
+        avx2::through_first_from(all_balanced(opened, closed, 0) & among, from)
+    }
+
+    #[inline(always)]
+    fn without_bit(word: u64, bit: u32) -> u64 {
+        Avx2::without_bit(word, bit)
     }
 
     #[inline(always)]
@@ -213,12 +217,11 @@ impl Isa for Avx512 {
 
     /// One vector from the byte of the first bit on is nearly always enough.
     #[inline(always)]
-    unsafe fn close_words(words: *mut u8, bits: u32, first: usize, inside: u32, length: u32) {
-        let skipped = (first % 8) as u32;
-        let end = length.wrapping_add(skipped);
+    unsafe fn close_words(words: *mut u8, bits: u32, first: usize, before: u64, length: usize) {
+        let end = length.wrapping_add(first % 8);
         if end > 512 {
             // SAFETY: the caller's promise.
-            return unsafe { close_many(words, bits, first, inside, length) };
+            return unsafe { close_many(words, bits, first, before, length) };
         }
         // SAFETY: see `Avx512` and the caller's promise.
         unsafe {
@@ -230,8 +233,7 @@ impl Isa for Avx512 {
             let moved = _mm512_shrdv_epi64(moving, above, _mm512_set1_epi64(i64::from(bits)));
             let changed = _mm512_xor_si512(moving, moved);
             // A slot of a window starts in its first word.
-            let kept = first_word(Self::low_bits(!0, skipped.wrapping_add(inside)));
-            let changed = _mm512_andnot_si512(kept, changed);
+            let changed = _mm512_andnot_si512(first_word(before), changed);
             _mm512_storeu_si512(at.cast(), _mm512_xor_si512(here, changed));
         }
     }
@@ -270,26 +272,37 @@ impl Isa for Avx512 {
     }
 }
 
-/// [`close_words`](Isa::close_words) for more than a vector.
+/// [`close_words`](Isa::close_words) for more than a vector. As [`apart`](Isa::apart) does it, a
+/// function without the instructions calls the one with them: that one alone would be inlined.
 ///
 /// # Safety
 /// As there; and the machine has what [`run`] needs.
+#[cold]
 #[inline(never)]
-#[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
-unsafe fn close_many(words: *mut u8, bits: u32, first: usize, inside: u32, length: u32) {
+unsafe fn close_many(words: *mut u8, bits: u32, first: usize, before: u64, length: usize) {
+    #[target_feature(enable = "popcnt,bmi2,avx512f,avx512bw,avx512vbmi2")]
+    unsafe fn close(words: *mut u8, bits: u32, first: usize, before: u64, length: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { close_by_shift::<Avx512>(words, bits, first, before, length) };
+    }
     // SAFETY: the caller's promise.
-    unsafe { close_by_shift::<Avx512>(words, bits, first, inside, length) };
+    unsafe { close(words, bits, first, before, length) };
 }
 
-/// [`close_all_words`](Isa::close_all_words) for slots of any width.
+/// [`close_all_words`](Isa::close_all_words) for slots of any width, in the same way.
 ///
 /// # Safety
 /// As there; and the machine has what [`run`] needs.
+#[cold]
 #[inline(never)]
-#[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
 unsafe fn close_all_many(words: *mut u8, bits: u32, low: u32, carry: u64) {
+    #[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
+    unsafe fn close(words: *mut u8, bits: u32, low: u32, carry: u64) {
+        // SAFETY: the caller's promise.
+        unsafe { close_all_by_shift::<Avx512>(words, bits, low, carry) };
+    }
     // SAFETY: the caller's promise.
-    unsafe { close_all_by_shift::<Avx512>(words, bits, low, carry) };
+    unsafe { close(words, bits, low, carry) };
 }
 
 /// [`shift_words_up`](Isa::shift_words_up) for all vectors behind the one that starts with word
@@ -476,9 +489,16 @@ unsafe fn count_before(word: __m512i) -> __m512i {
 #[inline(always)]
 unsafe fn from(bit: u32) -> __m512i {
     // SAFETY: see `Avx512`.
+    unsafe { from_bit(i64::from(bit)) }
+}
+
+/// The same for a number that is a word already.
+#[inline(always)]
+unsafe fn from_bit(bit: i64) -> __m512i {
+    // SAFETY: see `Avx512`.
     unsafe {
         // Bits are counted in 16 bits each, so that words behind `bit` are left with zero.
-        let bit = _mm512_subs_epu16(_mm512_set1_epi64(i64::from(bit)), starts());
+        let bit = _mm512_subs_epu16(_mm512_set1_epi64(bit), starts());
         _mm512_sllv_epi64(_mm512_set1_epi64(-1), bit)
     }
 }
@@ -492,9 +512,9 @@ unsafe fn inside(low: u32, high: u32, words: __m512i) -> __m512i {
 
 /// The bits of `words` below `high`, and zeros.
 #[inline(always)]
-unsafe fn below(high: u32, words: __m512i) -> __m512i {
+unsafe fn below(high: usize, words: __m512i) -> __m512i {
     // SAFETY: see `Avx512`.
-    let from = unsafe { from(high) };
+    let from = unsafe { from_bit(high as i64) };
     // SAFETY: see `Avx512`. The table is that of `!a & c`: spelled out, because the compiler would
     // split a shift and a negation of ones into more.
     unsafe { _mm512_ternarylogic_epi64::<0b0000_1010>(from, from, words) }

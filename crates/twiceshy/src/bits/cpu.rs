@@ -39,10 +39,10 @@ pub trait Isa: Copy {
     /// of `opened` up to and including the slot, and `open` more, as of `closed` below it.
     fn all_settled(opened: u64, closed: u64, open: u32) -> u64;
 
-    /// The first slot of those set in `among`, at or after `from`, up to and including which as
-    /// many bits of `opened` are set as of `closed`. From `from` on there are never fewer. `from`
-    /// is below 64.
-    fn first_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32>;
+    /// A bit for each slot through the first of those set in `among`, at or after `from`, up to and
+    /// including which as many bits of `opened` are set as of `closed`. From `from` on there are
+    /// never fewer. `from` is below 64.
+    fn through_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u64>;
 
     /// Those bits of `ends` that have room behind them: more than `SPACE` places, 0 or 1, to the
     /// bit of `starts` that has as many below it, or no such bit. The run of a start ends there or
@@ -57,6 +57,13 @@ pub trait Isa: Copy {
 
     /// The bits of `word` at the set bits of `mask`, moved together at the low end.
     fn compress(word: u64, mask: u64) -> u64;
+
+    /// `word` without `bit & 63`: all bits above come down by one.
+    #[inline(always)]
+    fn without_bit(word: u64, bit: u32) -> u64 {
+        let below = mask_below(bit & 63);
+        word & below | word >> 1 & !below
+    }
 
     /// The lowest `count` bits of `word`; all of them if `count` is 64.
     fn low_bits(word: u64, count: u32) -> u64;
@@ -91,17 +98,18 @@ pub trait Isa: Copy {
     /// As [`shift_words_up`](Self::shift_words_up).
     unsafe fn shift_words_down(words: *mut u8, bits: u32, low: u32, high: u32, carry: u64);
 
-    /// Takes out the slot that starts `inside` bits behind bit `first`, where `length` bits from
-    /// there on, whole slots, come down by one, and the last of them is left empty. If these are
-    /// no such slots of a block, then its slots, and 64 bytes from `first` on, may be anything.
+    /// Takes out a slot of the window at bit `first`, whose [bits before](Packed::bits_before) are
+    /// these: `length` bits from `first` on are whole slots, of which those behind come down by
+    /// one, and the last is left empty. If these are no such slots of a block, then its slots, and
+    /// 64 bytes from `first` on, may be anything.
     ///
     /// # Safety
     /// `words` is valid for reads and writes of 64 slots and [`SLACK`], and of 64 bytes from that
     /// of bit `first` on, which is one of those slots; `0 < bits < 64`.
     #[inline(always)]
-    unsafe fn close_words(words: *mut u8, bits: u32, first: usize, inside: u32, length: u32) {
+    unsafe fn close_words(words: *mut u8, bits: u32, first: usize, before: u64, length: usize) {
         // SAFETY: the caller's promise.
-        unsafe { close_by_shift::<Self>(words, bits, first, inside, length) };
+        unsafe { close_by_shift::<Self>(words, bits, first, before, length) };
     }
 
     /// Takes out the slot that starts at bit `low`: all slots of the block behind it come down by
@@ -125,12 +133,13 @@ pub(super) unsafe fn close_by_shift<I: Isa>(
     words: *mut u8,
     bits: u32,
     first: usize,
-    inside: u32,
-    length: u32,
+    before: u64,
+    length: usize,
 ) {
-    let first = first as u32;
-    let high = first.saturating_add(length).clamp(bits, 64 * bits);
-    let low = first.saturating_add(inside).min(high - bits);
+    let high = first.saturating_add(length).min(64 * bits as usize) as u32;
+    let (first, high) = (first as u32, high.max(bits));
+    let low = (first & !7) + before.count_ones();
+    let low = low.min(high - bits);
     // SAFETY: the caller's promise, and the range is one now.
     unsafe { I::shift_words_down(words, bits, low, high, 0) };
 }
@@ -210,7 +219,7 @@ impl Isa for Portable {
 
     /// As [`first_settled`](Self::first_settled), with what is behind a slot for the slot.
     #[inline(always)]
-    fn first_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32> {
+    fn through_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u64> {
         let mut slot = from;
         while slot < 64 {
             let rank = rank_through(opened, slot);
@@ -221,7 +230,7 @@ impl Isa for Portable {
             } else if bit == 0 && rank != 0 {
                 return None;
             } else if among >> slot & 1 == 1 {
-                return Some(slot);
+                return Some(mask_through(slot));
             } else {
                 slot += 1;
             }
@@ -626,7 +635,7 @@ mod tests {
                 (last..64).filter(|&slot| through(opened, slot) == through(closed, slot));
             let among = random() << 33 | random();
             let some = balanced.clone().find(|slot| among >> slot & 1 == 1);
-            let balanced = balanced.next();
+            let (balanced, some) = (balanced.next().map(mask_through), some.map(mask_through));
             for cpu in Cpu::all() {
                 assert_eq!(cpu.run(Settled(opened, closed, from)), naive, "{cpu:?}");
                 let first = |among| cpu.run(Balanced(opened, closed, among, last));
@@ -638,11 +647,11 @@ mod tests {
     struct Balanced(u64, u64, u64, u32);
 
     impl Operation for Balanced {
-        type Output = Option<u32>;
+        type Output = Option<u64>;
 
         #[inline(always)]
-        fn run<I: Isa>(self) -> Option<u32> {
-            I::first_balanced(self.0, self.1, self.2, self.3)
+        fn run<I: Isa>(self) -> Option<u64> {
+            I::through_balanced(self.0, self.1, self.2, self.3)
         }
     }
 
@@ -654,6 +663,17 @@ mod tests {
         #[inline(always)]
         fn run<I: Isa>(self) -> u64 {
             I::low_bits(self.0, self.1)
+        }
+    }
+
+    struct WithoutBit(u64, u32);
+
+    impl Operation for WithoutBit {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> u64 {
+            I::without_bit(self.0, self.1)
         }
     }
 
@@ -676,6 +696,11 @@ mod tests {
             let kept = (0..count).fold(0, |kept, bit| kept | word & 1 << bit);
             for cpu in Cpu::all() {
                 assert_eq!(cpu.run(LowBits(word, count)), kept, "{cpu:?} {count}");
+                let above = word.checked_shr(count + 1).unwrap_or(0);
+                let without = above.checked_shl(count).unwrap_or(word) | kept;
+                let bit = count.min(63);
+                let expected = if count < 64 { without } else { kept & !0 >> 1 };
+                assert_eq!(cpu.run(WithoutBit(word, bit)), expected, "{cpu:?} {bit}");
                 assert_eq!(cpu.run(Apart(word, count)), kept, "{cpu:?} {count}");
             }
         }

@@ -220,13 +220,22 @@ impl Packed {
         bit.wrapping_mul(self.inverse) >> 12
     }
 
-    /// The bit of a window where the last slot starts that [`equal`](Self::equal) has marked.
+    /// All bits before a slot of the window at `start`, from the byte on where the window starts.
+    /// The slot is marked by its highest bit, `high`, as [`equal`](Self::equal) does it.
     #[inline(always)]
     #[must_use]
-    pub fn bit_of(&self, equal: u64) -> u32 {
-        debug_assert!(equal != 0);
-        // Marked by its highest bit.
-        (64 - self.bits()).wrapping_sub(equal.leading_zeros())
+    pub fn bits_before(&self, start: u32, high: u64) -> u64 {
+        debug_assert!(high.is_power_of_two());
+        // All bits up to its highest one; if that is the last of a word, twice it is none.
+        let through = (high << (self.first_bit(start) % 8) << 1).wrapping_sub(1);
+        through >> self.bits
+    }
+
+    /// Which slot of the window at `start` has so many [bits before](Self::bits_before) it.
+    #[inline(always)]
+    #[must_use]
+    pub fn index_behind(&self, start: u32, before: u32) -> u32 {
+        self.index_of_bit(before.wrapping_sub(self.first_bit(start) as u32 % 8))
     }
 
     /// How many of the first `count` slots of `window` are at most the one in
@@ -322,9 +331,11 @@ mod tests {
             for bit in 0..57 {
                 assert_eq!(packed.index_of(1 << bit), bit / bits);
             }
-            for slot in 0..packed.per_window() {
-                let equal = packed.highs_of_first[slot as usize + 1];
-                assert_eq!(packed.bit_of(equal), slot * bits);
+            for (slot, start) in (0..packed.per_window()).flat_map(|slot| [(slot, 0), (slot, 63)]) {
+                let high = 1 << ((slot + 1) * bits - 1);
+                let before = slot * bits + start * bits % 8;
+                assert_eq!(packed.bits_before(start, high), mask_below(before));
+                assert_eq!(packed.index_behind(start, before), slot);
             }
         }
     }

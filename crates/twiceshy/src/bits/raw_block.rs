@@ -10,14 +10,14 @@
 
 use std::marker::PhantomData;
 
-use super::cpu::{Isa, SLACK};
+use super::cpu::Isa;
 use super::mask_below;
 use super::packed::Packed;
 use super::register::address_in_register;
 use super::scan::{Scan, Scanned};
 
 /// A block to read. [`Blocks`](super::Blocks) makes it, and knows that all of it is there.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct RawBlock<'t> {
     /// Valid for reads of `slots_at + packed.bytes_per_block() + SLACK` bytes for `'t`.
     start: *const u8,
@@ -175,16 +175,14 @@ impl<'t> RawBlock<'t> {
         self.prefetch(self.slots_at + self.packed.bytes_per_block() + HEADER - 1);
     }
 
-    /// Asks for the cache line with byte `at` of the block and its slack.
+    /// Asks for the cache line with the byte that is `at` bytes behind the start of the block.
     #[inline(always)]
-    fn prefetch(&self, at: usize) {
-        debug_assert!(at < self.slots_at + self.packed.bytes_per_block() + SLACK);
+    pub(super) fn prefetch(&self, at: usize) {
         #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: the address is inside the block or its slack, by all callers, and a
-            // prefetch reads nothing.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.add(at).cast()) };
+            // SAFETY: a prefetch reads nothing, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.wrapping_add(at).cast()) };
         }
     }
 }
@@ -317,6 +315,7 @@ impl<'t> RawBlockMut<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::cpu::SLACK;
     use crate::bits::{Cpu, Operation, load_word};
 
     fn read<'t>(bytes: &'t [u8], at: usize, slots_at: usize, packed: &'t Packed) -> RawBlock<'t> {

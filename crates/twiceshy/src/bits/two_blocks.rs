@@ -12,10 +12,14 @@ use std::marker::PhantomData;
 
 use super::cpu::Isa;
 use super::packed::Packed;
-use super::raw_block::{RawBlockMut, load};
+use super::raw_block::{HEADER, RawBlockMut, load};
+use super::register::address_in_register;
 
 /// Bytes behind the start of the next block's slots that must be there.
 pub(super) const ROOM: usize = 64;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// Two blocks to read and write. [`Blocks`](super::Blocks) makes them, and knows that all of
 /// them is there.
@@ -77,24 +81,50 @@ impl<'t> TwoBlocks<'t> {
         }
     }
 
-    /// Takes out the slot that starts at `bit` of the [window](super::RawBlock::window) at `start`:
-    /// moves those behind it, through `to`, down by one, and leaves that one empty. `to < 64`.
+    /// The same blocks, with their address in one register from here on, and nothing known of what
+    /// is in them: so that what was read of them is read again where it is needed, and no register
+    /// kept for it. See [`RawBlock::in_register`](super::RawBlock::in_register).
     #[inline(always)]
-    pub fn close<I: Isa>(&mut self, start: u32, bit: u32, to: u32) {
+    #[must_use]
+    pub fn in_register(self) -> Self {
+        let start = address_in_register(self.start).cast_mut();
+        TwoBlocks { start, ..self }
+    }
+
+    /// Asks for the cache lines that a change at a slot and behind it needs, besides the first of
+    /// the block, up to the header of the next one. Where slots are narrow these are two, and need
+    /// no multiplication.
+    #[inline(always)]
+    pub fn prefetch(&mut self, slot: u32) {
+        let end = self.slots_at + self.packed.bytes_per_block() + HEADER;
+        let block = self.near();
+        let block = block.as_ref();
+        block.prefetch(LINE);
+        block.prefetch_next();
+        if end > 2 * LINE {
+            block.prefetch_slot(slot);
+        }
+    }
+
+    /// Takes out a slot of the [window](super::RawBlock::window) at `start`, with these [bits
+    /// before](Packed::bits_before) it: of so many slots from `start` on, those behind it move down
+    /// by one, and the last is left empty.
+    #[inline(always)]
+    pub fn close<I: Isa>(&mut self, start: u32, before: u64, slots: u32) {
         let bits = self.packed.bits();
-        debug_assert!(to < 64 && start * bits + bit <= to * bits && bit % bits == 0);
+        debug_assert!(start + slots <= 64 && before.count_ones() < 7 + slots * bits);
         let first = self.packed.first_bit(start);
-        let length = (to + 1).wrapping_sub(start).wrapping_mul(bits);
+        let length = slots as usize * bits as usize;
         // SAFETY: 64 bytes are there from wherever a slot of the block starts.
-        unsafe { I::close_words(self.start.add(self.slots_at), bits, first, bit, length) };
+        unsafe { I::close_words(self.start.add(self.slots_at), bits, first, before, length) };
     }
 
     /// The same through the last slot of the block, which takes what is in the first one of the
-    /// next block.
+    /// next block. `before` is how many bits are before the slot.
     #[inline(always)]
-    pub fn close_all<I: Isa>(&mut self, start: u32, bit: u32) {
+    pub fn close_all<I: Isa>(&mut self, start: u32, before: u32) {
         let bits = self.packed.bits();
-        let low = self.packed.first_bit(start) as u32 + bit;
+        let low = (self.packed.first_bit(start) as u32 & !7) + before;
         debug_assert!(low <= 63 * bits && low % bits == 0);
         // SAFETY: as above; and the slots of the next block are more than eight bytes.
         unsafe {
@@ -103,16 +133,16 @@ impl<'t> TwoBlocks<'t> {
         }
     }
 
-    /// Takes out the first slot of the next block: moves those behind it, through `to`, down by
-    /// one, and leaves that one empty. `to < 64`.
+    /// Takes out the first slot of the next block: of its first slots, so many, those behind it
+    /// move down by one, and the last is left empty.
     #[inline(always)]
-    pub fn close_next<I: Isa>(&mut self, to: u32) {
+    pub fn close_next<I: Isa>(&mut self, slots: u32) {
         let bits = self.packed.bits();
-        debug_assert!(to < 64);
+        debug_assert!(0 < slots && slots <= 64);
         // SAFETY: the room.
         unsafe {
             let words = self.start_of_next().add(self.slots_at);
-            I::close_words(words, bits, 0, 0, (to + 1).wrapping_mul(bits));
+            I::close_words(words, bits, 0, 0, slots as usize * bits as usize);
         }
     }
 }
@@ -121,7 +151,7 @@ impl<'t> TwoBlocks<'t> {
 mod tests {
     use super::*;
     use crate::bits::cpu::SLACK;
-    use crate::bits::{Blocks, Cpu, Lane, Operation};
+    use crate::bits::{Blocks, Cpu, Lane, Operation, mask_below};
     use crate::mem::{HugePages, Memory};
 
     struct Eight;
@@ -148,14 +178,27 @@ mod tests {
         #[inline(always)]
         fn run<I: Isa>(self) {
             let Close(blocks, block, how) = self;
-            let bits = blocks.packed().bits();
+            let packed = blocks.packed().clone();
             let mut two = blocks.two_mut(block).unwrap();
+            two.prefetch(7);
             match how {
-                How::Near(from, to, inside) => two.close::<I>(from - inside, inside * bits, to),
-                How::All(from, inside) => two.close_all::<I>(from - inside, inside * bits),
-                How::Next(to) => two.close_next::<I>(to),
+                How::Near(from, to, inside) => {
+                    let start = from - inside;
+                    let before = before(&packed, start, inside);
+                    two.in_register().close::<I>(start, before, to + 1 - start);
+                }
+                How::All(from, inside) => {
+                    let before = before(&packed, from - inside, inside);
+                    two.close_all::<I>(from - inside, before.count_ones());
+                }
+                How::Next(to) => two.close_next::<I>(to + 1),
             }
         }
+    }
+
+    /// What is before the slot that is so far inside its window.
+    fn before(packed: &Packed, start: u32, inside: u32) -> u64 {
+        packed.bits_before(start, 1 << ((inside + 1) * packed.bits() - 1))
     }
 
     fn blocks(bits: u32, count: u64) -> Blocks<Memory, Eight> {
@@ -227,7 +270,8 @@ mod tests {
                 // SAFETY: what `TwoBlocks` promises for any numbers.
                 unsafe {
                     let words = blocks.bytes_mut().as_mut_ptr().add(SLOTS_AT);
-                    I::close_words(words, bits, first, bit, to.wrapping_mul(bits));
+                    let before = mask_below(bit);
+                    I::close_words(words, bits, first, before, to as usize * bits as usize);
                     I::close_all_words(words, bits, first as u32 + bit, !0);
                 }
             }

@@ -51,6 +51,15 @@ pub fn shift_bits_down(word: u64, from: u32, to: u32, carry: bool) -> (u64, bool
     (new | u64::from(carry) << to, out)
 }
 
+/// Takes the lowest bit of `range`, which has no gaps, out of `word`: the others of the range come
+/// down by one, and its last is left empty.
+#[inline(always)]
+#[must_use]
+pub fn close_bits(word: u64, range: u64) -> u64 {
+    let moving = word & range;
+    word ^ (moving ^ moving >> 1) & range
+}
+
 /// The eight bytes at `at` as a little-endian word, at any alignment.
 #[inline(always)]
 #[must_use]
@@ -85,6 +94,12 @@ mod tests {
                     up.insert(from, carry);
                     let got = shift_bits_up(word, from as u32, to as u32, carry);
                     assert_eq!(got, (pack(&up), out));
+
+                    let mut closed = bits.clone();
+                    closed.remove(from);
+                    closed.insert(to, false);
+                    let range = mask_through(to as u32) & !mask_below(from as u32);
+                    assert_eq!(close_bits(word, range), pack(&closed));
 
                     let mut down = bits.clone();
                     let out = down.remove(from);

@@ -138,7 +138,7 @@ impl Operation for RemoveOne<'_> {
         match core.table.remove_short::<I, Bare, false>(fingerprint) {
             Taken::Done(removed) => removed,
             Taken::Across(gap) => I::apart(CloseGap { core, gap }),
-            Taken::NotHere => I::apart(RemoveBeyond { core, h0 }),
+            Taken::NotHere | Taken::Marked => I::apart(RemoveBeyond { core, h0 }),
         }
     }
 }
@@ -173,7 +173,7 @@ impl Operation for RemoveBeyond<'_> {
         match core.table.remove_displaced::<I, Bare, false>(fingerprint) {
             Taken::Done(removed) => removed,
             Taken::Across(gap) => I::apart(CloseGap { core, gap }),
-            Taken::NotHere => I::apart(RemoveFar { core, h0 }),
+            Taken::NotHere | Taken::Marked => I::apart(RemoveFar { core, h0 }),
         }
     }
 }

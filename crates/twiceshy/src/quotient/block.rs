@@ -14,8 +14,8 @@
 
 use super::sidecar::Sidecar;
 use crate::bits::{
-    Isa, Packed, RawBlock, RawBlockMut, in_register, mask_below, mask_through, rank_through,
-    shift_bits_down, shift_bits_up,
+    Isa, Packed, RawBlock, RawBlockMut, close_bits, in_register, mask_below, mask_through,
+    rank_through, shift_bits_down, shift_bits_up,
 };
 
 const OFFSET: usize = 0;
@@ -191,14 +191,14 @@ impl Header {
         self.first_settled::<I, S, false>(from).unwrap_or(64)
     }
 
-    /// The last slot that moves when one is closed that is not behind `from`, where `from` is the
-    /// end of a run; `None` if slots of the next block may move, too.
+    /// All slots through the last that moves, when one is closed that is not behind `from`, where
+    /// `from` is the end of a run; `None` if slots of the next block may move, too.
     #[inline(always)]
-    pub(super) fn last_moving<I: Isa, S: Sidecar>(&self, from: u32) -> Option<u32> {
+    pub(super) fn through_moving<I: Isa, S: Sidecar>(&self, from: u32) -> Option<u64> {
         // A run with a tail has not ended before that: not where the next slot is marked. That of
         // slot 63 is not seen, and counts as marked.
         let among = if S::MARKS { !self.marked >> 1 } else { !0 };
-        I::first_balanced(self.occupieds, self.own_ends(), among, from)
+        I::through_balanced(self.occupieds, self.own_ends(), among, from)
     }
 
     /// How many runs there are up to that of quotient `i`; `None` if it has none.
@@ -222,17 +222,22 @@ impl Header {
         let bounds = self.ends >> (from & 63) << 1 | 1;
         let both = I::select_two(bounds, rank.wrapping_sub(1));
         let start = from + both.trailing_zeros();
-        // The tail of the run before is in front.
-        let start = (start + self.tail::<S>(start)).max(home);
+        // The tail of the run before is in front. If it fills the block, there is no end either.
+        let tail = if S::MARKS {
+            self.unmarked(start).trailing_zeros()
+        } else {
+            0
+        };
+        let start = (start + tail).max(home);
         // With a start, but without an end, this is that start less one, or less.
         (start, (from + 62).wrapping_sub(both.leading_zeros()))
     }
 
-    /// Is any of the `count` slots from `start` on marked? Those behind the block are not seen and
-    /// count as marked.
+    /// Is any of these slots, counted from `start` on, marked? Those behind the block are not seen
+    /// and count as marked.
     #[inline(always)]
-    pub(super) fn any_marked_of<I: Isa>(&self, start: u32, count: u32) -> bool {
-        I::low_bits(!(!self.marked >> (start & 63)), count) != 0
+    pub(super) fn any_marked_of(&self, start: u32, slots: u64) -> bool {
+        slots & !self.unmarked(start) != 0
     }
 
     /// The last slots of this block's own runs, marked tails included. A tail that goes on
@@ -303,11 +308,11 @@ pub(super) fn add_runends(block: &mut RawBlockMut<'_>, ends: u64) {
     block.set_word::<RUNENDS>(word | ends);
 }
 
-/// Clears the occupied bits that are set in `quotients`.
+/// Clears the occupied bits that are set in `quotients`, which all have runs.
 #[inline(always)]
 pub(super) fn clear_occupied(block: &mut RawBlockMut<'_>, quotients: u64) {
     let word = block.as_ref().word::<OCCUPIEDS>();
-    block.set_word::<OCCUPIEDS>(word & !quotients);
+    block.set_word::<OCCUPIEDS>(word ^ quotients);
 }
 
 /// All that a slot holds: what travels when it is shifted.
@@ -444,13 +449,19 @@ pub(super) fn close<I: Isa, S: Sidecar>(
     let _home = S::shift_down(block.lane(), at, to, carry.item);
 }
 
-/// The runend bits of [`close`], with less to do for them.
+/// The runend bits of [`close`], with less to do for them: `moving` has a bit for each slot from
+/// `start` to `to`.
 #[inline(always)]
-pub(super) fn close_runends<I: Isa>(block: &mut RawBlockMut<'_>, start: u32, to: u32, carry: u64) {
+pub(super) fn close_runends(block: &mut RawBlockMut<'_>, moving: u64) {
     let runends = stored_runends(&block.as_ref());
-    let moving = I::low_bits(runends, to + 1) >> (start & 63);
-    let changed = (moving ^ moving >> 1) << (start & 63);
-    block.set_word::<RUNENDS>(runends ^ changed | carry << (to & 63));
+    block.set_word::<RUNENDS>(close_bits(runends, moving));
+}
+
+/// The same through the last slot of the block, which gets the lowest bit of `carry`.
+#[inline(always)]
+pub(super) fn close_all_runends<I: Isa>(block: &mut RawBlockMut<'_>, start: u32, carry: u64) {
+    let runends = stored_runends(&block.as_ref());
+    block.set_word::<RUNENDS>(I::without_bit(runends, start) | carry << 63);
 }
 
 /// Writes all occupied bits at once.

@@ -36,28 +36,31 @@ pub(crate) enum Taken {
     Across(Gap),
     /// Nothing has changed, the long way must do it.
     NotHere,
+    /// The same, because of marked slots.
+    Marked,
 }
 
 /// A slot to be closed in its home block, all slots behind it being such that move. One word, so
-/// that it travels in a register: the first slot of its run, and the bit of the window there
-/// where the slot starts.
+/// that it travels in a register: the first slot of its run, and how many [bits are
+/// before](crate::bits::Packed::bits_before) the slot in the window there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gap(u64);
 
 impl Gap {
+    /// The gap in the block of `quotient`.
     #[inline(always)]
-    fn new(home: u64, start: u32, bit: u32) -> Self {
-        debug_assert!(start < 64 && bit < 64);
+    fn new(quotient: u64, start: u32, before: u32) -> Self {
+        debug_assert!(start < 64 && before < 64);
         // A table of 2^58 slots would not fit into any address space.
-        Gap((home << 6 | u64::from(start)) << 6 | u64::from(bit))
+        Gap((quotient & !63 | u64::from(start)) << 6 | u64::from(before))
     }
 
-    /// The block, the first slot of the run, and the bit of its window.
+    /// The block, the first slot of the run, and the bits before the slot.
     #[inline(always)]
     fn parts(self) -> (u64, u32, u32) {
-        let (slot, bit) = split(self.0);
+        let (slot, before) = split(self.0);
         let (home, start) = split(slot);
-        (home, start, bit)
+        (home, start, before)
     }
 }
 
@@ -66,12 +69,10 @@ impl Gap {
 struct Place {
     /// The first slot of the run.
     start: u32,
-    /// Where the slot starts, as a bit of the window at `start`.
-    bit: u32,
-    /// The slot.
-    at: u32,
-    /// Is it all there is of the run?
-    alone: bool,
+    /// All bits before the slot in the window at `start`; see [`Packed::bits_before`].
+    ///
+    /// [`Packed::bits_before`]: crate::bits::Packed::bits_before
+    before: u64,
 }
 
 impl Place {
@@ -87,49 +88,56 @@ impl Place {
         let packed = two.packed();
         // Very many if the run does not end in this block.
         let more = last.wrapping_sub(start);
-        if more >= packed.per_window() {
+        let Some(through) = packed.highs_through(more) else {
             return Err(Taken::NotHere);
-        }
+        };
+        // Now it is one of the block's, which the compiler does not see.
+        let start = start & 63;
         let window = two.near().as_ref().window(start);
-        let equal = packed.equal_through(window, packed.repeat_compared(remainder), more);
+        let equal = through & !packed.differ(window, packed.repeat_compared(remainder));
         if equal == 0 {
             return Err(Taken::Done(Removed::NotFound));
         }
         if ALONE && equal & (equal - 1) != 0 {
             return Err(Taken::NotHere);
         }
-        // Equal slots are equal: the last of them has the fewest to move.
-        let index = packed.index_of(equal);
+        // Equal slots are equal: the first of them is found in one instruction, and if there is
+        // but one, in none.
+        let high = if ALONE {
+            equal
+        } else {
+            equal & equal.wrapping_neg()
+        };
         // It must not be marked itself, nor go on in a marked slot; and if one is in front of it,
         // the run's first runend bit is not the one to take out.
-        if L::MARKS && header.any_marked_of::<I>(start, index + 2) {
-            return Err(Taken::NotHere);
+        if L::MARKS {
+            let next = packed.slots_of::<I>(high) << 1;
+            if header.any_marked_of(start, next ^ (next - 1)) {
+                return Err(Taken::Marked);
+            }
         }
         Ok(Place {
             start,
-            bit: packed.bit_of(equal),
-            at: start + index,
-            alone: more == 0,
+            before: packed.bits_before(start, high),
         })
     }
 
-    /// Closes the slot, if all that moves is in its block. All slots up to `last`, an end of a run,
-    /// do.
+    /// Closes the slot, where all that moves is in its block: all slots `through` one.
     #[inline(always)]
-    fn close<I: Isa, L: Sidecar>(
-        self,
-        two: &mut TwoBlocks<'_>,
-        header: &Header,
-        last: u32,
-    ) -> bool {
-        let Some(to) = header.last_moving::<I, L>(last) else {
-            return false;
-        };
+    fn close<I: Isa, L: Sidecar>(self, two: &mut TwoBlocks<'_>, through: u64) {
+        let Place { start, before, .. } = self;
+        let moving = through >> start << start;
+        let at = start + two.packed().index_behind(start, before.count_ones());
         let mut block = two.near();
-        block::close_runends::<I>(&mut block, self.start, to, 0);
-        let _home = L::shift_down(block.lane(), self.at, to, L::Item::default());
-        two.close::<I>(self.start, self.bit, to);
-        true
+        block::close_runends(&mut block, moving);
+        L::close(block.lane(), at, moving);
+        two.close::<I>(start, before, moving.count_ones());
+    }
+
+    /// What is left to do where slots of the next block move, too.
+    #[inline(always)]
+    fn gap(self, quotient: u64) -> Gap {
+        Gap::new(quotient, self.start, self.before.count_ones())
     }
 }
 
@@ -304,14 +312,15 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         &mut self,
         fingerprint: Fingerprint,
     ) -> Taken {
-        let (home, i) = split(fingerprint.quotient);
-        let Some(mut two) = self.blocks.two_mut(home) else {
+        let home = fingerprint.quotient / 64;
+        // Shifts take the low bits of this anyway: cut off, they would take a register more.
+        let i = fingerprint.quotient as u32;
+        let Some(two) = self.blocks.two_mut(home) else {
             return Taken::NotHere;
         };
-        let block = two.near();
-        block.as_ref().prefetch_slot(i);
-        block.as_ref().prefetch_next();
-        let header = Header::read::<L>(&block.as_ref());
+        let mut two = two.in_register();
+        two.prefetch(i);
+        let header = Header::read::<L>(&two.near().as_ref());
         if header.offset > 63 {
             return Taken::NotHere;
         }
@@ -319,18 +328,26 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let Some(rank) = header.rank_of_run(i) else {
             return Taken::Done(Removed::NotFound);
         };
-        let run = header.member_run::<I, L>(u32::from(header.offset), rank, i);
+        let run = header.member_run::<I, L>(u32::from(header.offset), rank, i & 63);
         let place = match Place::find::<I, L, ALONE>(&mut two, &header, run, fingerprint.remainder)
         {
             Ok(place) => place,
             Err(taken) => return taken,
         };
-        block::clear_occupied(&mut two.near(), u64::from(place.alone) << i);
+        // Read again, where it is needed again: there is no register for each of it.
+        let mut two = two.in_register();
+        let header = Header::read::<L>(&two.near().as_ref());
+        let through = header.through_moving::<I, L>(run.1);
+        let mut two = two.in_register();
+        // Is it all there is of the run?
+        let alone = u64::from(place.start == run.1);
+        block::clear_occupied(&mut two.near(), alone << (i & 63));
         self.used -= 1;
-        match place.close::<I, L>(&mut two, &header, run.1) {
-            true => Taken::Done(Removed::One),
-            false => Taken::Across(Gap::new(home, place.start, place.bit)),
-        }
+        let Some(through) = through else {
+            return Taken::Across(place.gap(fingerprint.quotient));
+        };
+        place.close::<I, L>(&mut two, through);
+        Taken::Done(Removed::One)
     }
 
     /// [`remove_short`](Self::remove_short) for a run that is in the next block, not in its own.
@@ -368,12 +385,16 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             Err(taken) => return taken,
         };
         block::set_offset(&mut two.near(), last_displaced as u16);
-        let closed = place.close::<I, L>(&mut two, &header, last_displaced);
-        block::clear_occupied(&mut self.block_mut(home), u64::from(place.alone) << i);
+        let through = header.through_moving::<I, L>(last_displaced);
+        if let Some(through) = through {
+            place.close::<I, L>(&mut two, through);
+        }
+        let alone = u64::from(place.start == run.1);
+        block::clear_occupied(&mut self.block_mut(home), alone << i);
         self.used -= 1;
-        match closed {
-            true => Taken::Done(Removed::One),
-            false => Taken::Across(Gap::new(home + 1, place.start, place.bit)),
+        match through {
+            Some(_) => Taken::Done(Removed::One),
+            None => Taken::Across(place.gap(fingerprint.quotient + 64)),
         }
     }
 
@@ -381,7 +402,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// that is settled. Lowers the offsets of those.
     #[inline(always)]
     pub(crate) fn close_gap<I: Isa, L: Sidecar>(&mut self, gap: Gap) {
-        let (mut near, mut start, mut bit) = gap.parts();
+        let (mut near, mut start, mut before) = gap.parts();
         while let Some(mut two) = self.blocks.two_mut(near) {
             let header = Header::read::<L>(&two.next().as_ref());
             // Runs of earlier blocks reach into the next one; but not through it.
@@ -389,29 +410,28 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             if last > 62 {
                 break;
             }
-            let next_moving = header.last_moving::<I, L>(last);
+            let next_moving = header.through_moving::<I, L>(last);
             let mut next = two.next();
-            let runends = block::stored_runends(&next.as_ref());
             block::set_offset(&mut next, last as u16);
+            let runends = block::stored_runends(&next.as_ref());
             let item = L::get(next.lane(), 0);
-            if let Some(to) = next_moving {
-                block::close_runends::<I>(&mut next, 0, to, 0);
-                let _first = L::shift_down(next.lane(), 0, to, L::Item::default());
-            }
             let mut block = two.near();
-            block::close_runends::<I>(&mut block, start, 63, runends & 1);
-            let at = start + block.packed().index_of_bit(bit);
-            let _home = L::shift_down(block.lane(), at, 63, item);
-            two.close_all::<I>(start, bit);
-            if let Some(to) = next_moving {
-                two.close_next::<I>(to);
+            block::close_all_runends::<I>(&mut block, start, runends);
+            let at = start + block.packed().index_behind(start, before);
+            L::close_all::<I>(block.lane(), start, at, item);
+            two.close_all::<I>(start, before);
+            if let Some(moving) = next_moving {
+                let mut next = two.next();
+                block::close_runends(&mut next, moving);
+                L::close(next.lane(), 0, moving);
+                two.close_next::<I>(moving.count_ones());
                 return;
             }
-            (near, start, bit) = (near + 1, 0, 0);
+            (near, start, before) = (near + 1, 0, 0);
         }
         I::apart(CloseFar {
             table: self,
-            gap: Gap::new(near, start, bit),
+            gap: Gap::new(near * 64, start, before),
             lane: PhantomData::<L>,
         });
     }
@@ -419,8 +439,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// [`close_gap`](Self::close_gap) for any gap.
     #[inline(always)]
     fn close_far<I: Isa, L: Sidecar>(&mut self, gap: Gap) {
-        let (first, mut start, bit) = gap.parts();
-        let mut at = start + self.packed().index_of_bit(bit);
+        let (first, mut start, before) = gap.parts();
+        let mut at = start + self.packed().index_behind(start, before);
         let (mut block, mut moving) = (first, 64);
         while moving > 63 {
             // The first slot of the next block comes down, if that one moves.

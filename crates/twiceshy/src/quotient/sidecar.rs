@@ -8,7 +8,7 @@
 //! | [`Bare`] | none | the plain quotient filter |
 //! | [`Marks`] | 64 bits | extensions and counters: a marked slot continues the fingerprint before it |
 
-use crate::bits::{Lane, load_word, shift_bits_down, shift_bits_up, store_word};
+use crate::bits::{Isa, Lane, close_bits, load_word, shift_bits_down, shift_bits_up, store_word};
 
 /// Per-slot data of a block. All functions get the lane's [`BYTES`](Lane::BYTES)
 /// bytes, which are zero in an empty block.
@@ -39,6 +39,21 @@ pub trait Sidecar: Lane {
     /// Moves the items of `from + 1..=to` down by one slot, puts `carry` at `to`, and
     /// gives the item that was at `from`.
     fn shift_down(lane: &mut [u8], from: u32, to: u32, carry: Self::Item) -> Self::Item;
+
+    /// [`shift_down`](Sidecar::shift_down) from `at`, with an empty slot for `carry`. `moving` has a
+    /// bit for each slot up to `to` from one on that is not behind `at`; all of these up to `at` are
+    /// marked, or none is.
+    #[inline(always)]
+    fn close(lane: &mut [u8], at: u32, moving: u64) {
+        let to = 63 - moving.leading_zeros();
+        let _closed = Self::shift_down(lane, at, to, Self::Item::default());
+    }
+
+    /// [`close`](Sidecar::close) for all slots from `start` on, through the last of the block.
+    #[inline(always)]
+    fn close_all<I: Isa>(lane: &mut [u8], _start: u32, at: u32, carry: Self::Item) {
+        let _closed = Self::shift_down(lane, at, 63, carry);
+    }
 }
 
 /// Nothing beside the slots, or `LANE` bytes a block that nobody looks at.
@@ -140,6 +155,18 @@ impl Sidecar for Marks {
         let (word, out) = shift_bits_down(load_word(lane, 0), from, to, Self::is_mark(carry));
         store_word(lane, 0, word);
         mark(out)
+    }
+
+    /// Marks are all alike: the first may go for the one that does.
+    #[inline(always)]
+    fn close(lane: &mut [u8], _at: u32, moving: u64) {
+        store_word(lane, 0, close_bits(load_word(lane, 0), moving));
+    }
+
+    #[inline(always)]
+    fn close_all<I: Isa>(lane: &mut [u8], start: u32, _at: u32, carry: Mark) {
+        let word = I::without_bit(load_word(lane, 0), start);
+        store_word(lane, 0, word | u64::from(Self::is_mark(carry)) << 63);
     }
 }
 

@@ -112,7 +112,7 @@ impl<S: Made> Operation for RemoveShort<'_, S> {
     #[inline(always)]
     fn run<I: Isa>(self) -> Self::Output {
         let taken = match self.0.remove_short::<I, S, false>(self.1) {
-            Taken::NotHere => self.0.remove_displaced::<I, S, false>(self.1),
+            Taken::NotHere | Taken::Marked => self.0.remove_displaced::<I, S, false>(self.1),
             taken => taken,
         };
         match taken {
@@ -121,7 +121,7 @@ impl<S: Made> Operation for RemoveShort<'_, S> {
                 self.0.close_gap::<I, S>(gap);
                 Short::Done(Removed::One)
             }
-            Taken::NotHere => Short::NotHere,
+            Taken::NotHere | Taken::Marked => Short::NotHere,
         }
     }
 }
@@ -445,7 +445,7 @@ impl<S: Made> Game<S> {
         let result = RemoveShort(&mut short, fingerprint).run::<Portable>();
         assert_eq!(self.cpu().run(RemoveShort(&mut fast, fingerprint)), result);
         let same = |one: &Stored| one.home.0 >> self.options.ignored_bits == remainder;
-        match (result, stored.iter().rposition(same)) {
+        match (result, stored.iter().position(same)) {
             (Short::Done(Removed::One), Some(i)) => {
                 let at = start + self.model.slot_of(quotient, i);
                 (_, long) = long_way(Edit::Close { at });
