@@ -97,13 +97,6 @@ pub(super) fn first_from(settled: u64, from: u32) -> Option<u32> {
     (settled != 0).then(|| settled.trailing_zeros())
 }
 
-/// All bits through the first of `settled` at or after `from`, which is below 64.
-#[inline(always)]
-pub(super) fn through_first_from(settled: u64, from: u32) -> Option<u64> {
-    let settled = settled & !0 << (from & 63);
-    (settled != 0).then(|| settled ^ (settled - 1))
-}
-
 /// A bit for each slot up to and including which as many bits of `opened` are set, and `open` more,
 /// as of `closed`. Both halves of the block are always summed: which of them it is, no predictor
 /// knows.
@@ -148,11 +141,6 @@ impl Isa for Avx2 {
     fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
         // What closes at a slot counts from the next one on.
         first_from(all_balanced(opened, closed << 1, 0), from)
-    }
-
-    #[inline(always)]
-    fn through_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u64> {
-        through_first_from(all_balanced(opened, closed, 0) & among, from)
     }
 
     #[inline(always)]

@@ -159,11 +159,6 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn through_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u64> {
-        avx2::through_first_from(all_balanced(opened, closed, 0) & among, from)
-    }
-
-    #[inline(always)]
     fn without_bit(word: u64, bit: u32) -> u64 {
         Avx2::without_bit(word, bit)
     }

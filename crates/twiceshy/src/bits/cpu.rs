@@ -39,11 +39,6 @@ pub trait Isa: Copy {
     /// of `opened` up to and including the slot, and `open` more, as of `closed` below it.
     fn all_settled(opened: u64, closed: u64, open: u32) -> u64;
 
-    /// A bit for each slot through the first of those set in `among`, at or after `from`, up to and
-    /// including which as many bits of `opened` are set as of `closed`. From `from` on there are
-    /// never fewer. `from` is below 64.
-    fn through_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u64>;
-
     /// Those bits of `ends` that have room behind them: more than `SPACE` places, 0 or 1, to the
     /// bit of `starts` that has as many below it, or no such bit. The run of a start ends there or
     /// above; with a space, bit 0 is no start.
@@ -215,27 +210,6 @@ impl Isa for Portable {
             balance -= (closed >> slot & 1) as i64;
         }
         settled
-    }
-
-    /// As [`first_settled`](Self::first_settled), with what is behind a slot for the slot.
-    #[inline(always)]
-    fn through_balanced(opened: u64, closed: u64, among: u64, from: u32) -> Option<u64> {
-        let mut slot = from;
-        while slot < 64 {
-            let rank = rank_through(opened, slot);
-            let bit = Self::select_bit(closed, rank.wrapping_sub(1) & 63);
-            let end = 64 - bit.leading_zeros();
-            if end > slot + 1 {
-                slot = end - 1;
-            } else if bit == 0 && rank != 0 {
-                return None;
-            } else if among >> slot & 1 == 1 {
-                return Some(mask_through(slot));
-            } else {
-                slot += 1;
-            }
-        }
-        None
     }
 
     #[inline(always)]
@@ -629,29 +603,9 @@ mod tests {
             let count =
                 |word: u64, below: u32| (0..below).filter(|bit| word >> bit & 1 == 1).count();
             let naive = (from..64).find(|&slot| count(opened, slot + 1) == count(closed, slot));
-            let through = |word, slot| count(word, slot + 1);
-            let last = from.max(1) - 1;
-            let mut balanced =
-                (last..64).filter(|&slot| through(opened, slot) == through(closed, slot));
-            let among = random() << 33 | random();
-            let some = balanced.clone().find(|slot| among >> slot & 1 == 1);
-            let (balanced, some) = (balanced.next().map(mask_through), some.map(mask_through));
             for cpu in Cpu::all() {
                 assert_eq!(cpu.run(Settled(opened, closed, from)), naive, "{cpu:?}");
-                let first = |among| cpu.run(Balanced(opened, closed, among, last));
-                assert_eq!((first(!0), first(among)), (balanced, some), "{cpu:?}");
             }
-        }
-    }
-
-    struct Balanced(u64, u64, u64, u32);
-
-    impl Operation for Balanced {
-        type Output = Option<u64>;
-
-        #[inline(always)]
-        fn run<I: Isa>(self) -> Option<u64> {
-            I::through_balanced(self.0, self.1, self.2, self.3)
         }
     }
 

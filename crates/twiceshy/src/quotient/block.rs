@@ -191,14 +191,22 @@ impl Header {
         self.first_settled::<I, S, false>(from).unwrap_or(64)
     }
 
-    /// All slots through the last that moves, when one is closed that is not behind `from`, where
-    /// `from` is the end of a run; `None` if slots of the next block may move, too.
+    /// All slots through the last one that moves when one is closed in a run of this block that ends
+    /// at `from`; `None` if slots of the next block may move, too. Slots move until there is room
+    /// between the end of a run and the home of the next one.
     #[inline(always)]
     pub(super) fn through_moving<I: Isa, S: Sidecar>(&self, from: u32) -> Option<u64> {
-        // A run with a tail has not ended before that: not where the next slot is marked. That of
-        // slot 63 is not seen, and counts as marked.
-        let among = if S::MARKS { !self.marked >> 1 } else { !0 };
-        I::through_balanced(self.occupieds, self.own_ends(), among, from)
+        let next_homes = self.occupieds & self.occupieds.wrapping_sub(1);
+        let settled = I::with_room::<0>(self.seen_last_slots::<S>(), next_homes);
+        through_first_from(settled, from)
+    }
+
+    /// The same if it is in a run of an earlier block, where `last` is the last slot of all such runs.
+    #[inline(always)]
+    pub(super) fn through_moving_displaced<I: Isa, S: Sidecar>(&self, last: u32) -> Option<u64> {
+        let last_slots = self.seen_last_slots::<S>() | 1 << (last & 63);
+        let settled = I::with_room::<0>(last_slots, self.occupieds);
+        through_first_from(settled, last)
     }
 
     /// How many runs there are up to that of quotient `i`; `None` if it has none.
@@ -255,6 +263,13 @@ impl Header {
         ends & !(self.marked >> 1) | behind >> 1
     }
 
+    /// The same without slot 63 where there may be marked slots, which are not seen behind it.
+    #[inline(always)]
+    fn seen_last_slots<S: Sidecar>(&self) -> u64 {
+        let seen = if S::MARKS { !0 >> 1 } else { !0 };
+        self.last_slots::<S>() & seen
+    }
+
     /// The run of quotient `i` of this block; for a quotient without a run, the empty
     /// range where it would start. `None` if that is not wholly inside the block, or if a
     /// slot from behind the run before it to behind itself is marked.
@@ -292,6 +307,13 @@ impl Header {
 #[inline(always)]
 pub(super) fn unmarked(marked: u64, start: u32) -> u64 {
     !marked >> (start & 63)
+}
+
+/// All bits through the first of `word` at or after `from`.
+#[inline(always)]
+fn through_first_from(word: u64, from: u32) -> Option<u64> {
+    let word = word >> (from & 63) << (from & 63);
+    (word != 0).then(|| word ^ (word - 1))
 }
 
 /// Clears the runend bits that are set in `ends`.

@@ -385,7 +385,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             Err(taken) => return taken,
         };
         block::set_offset(&mut two.near(), last_displaced as u16);
-        let through = header.through_moving::<I, L>(last_displaced);
+        let through = header.through_moving_displaced::<I, L>(last_displaced);
         if let Some(through) = through {
             place.close::<I, L>(&mut two, through);
         }
@@ -410,7 +410,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             if last > 62 {
                 break;
             }
-            let next_moving = header.through_moving::<I, L>(last);
+            let next_moving = header.through_moving_displaced::<I, L>(last);
             let mut next = two.next();
             block::set_offset(&mut next, last as u16);
             let runends = block::stored_runends(&next.as_ref());
