@@ -113,6 +113,13 @@ impl Packed {
         (slot & 63) as usize * read_again(&self.bits)
     }
 
+    /// The bits of so many slots.
+    #[inline(always)]
+    #[must_use]
+    pub fn bits_of(&self, slots: u32) -> usize {
+        slots as usize * self.bits
+    }
+
     /// How many slots a window holds.
     #[inline(always)]
     #[must_use]

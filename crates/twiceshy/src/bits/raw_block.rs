@@ -161,6 +161,15 @@ impl<'t> RawBlock<'t> {
         self.prefetch(self.slots_at + bit / 8);
     }
 
+    /// The same, and for the line behind it: all that a vector from about there on has, and mostly
+    /// the header of the next block, if that is near.
+    #[inline(always)]
+    pub fn prefetch_slots(&self, slot: u32) {
+        let at = self.slots_at + self.packed.first_bit(slot) / 8;
+        self.prefetch(at);
+        self.prefetch(at + 64);
+    }
+
     /// Asks for the cache lines of header and lane: one, or two if they lie on both sides of
     /// a line's end.
     #[inline(always)]
@@ -177,7 +186,8 @@ impl<'t> RawBlock<'t> {
 
     /// Asks for the cache line with the byte that is `at` bytes behind the start of the block.
     #[inline(always)]
-    pub(super) fn prefetch(&self, at: usize) {
+    fn prefetch(&self, at: usize) {
+        debug_assert!(at < self.slots_at + self.packed.bytes_per_block() + 64);
         #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -12,14 +12,11 @@ use std::marker::PhantomData;
 
 use super::cpu::Isa;
 use super::packed::Packed;
-use super::raw_block::{HEADER, RawBlockMut, load};
+use super::raw_block::{RawBlockMut, load};
 use super::register::address_in_register;
 
 /// Bytes behind the start of the next block's slots that must be there.
 pub(super) const ROOM: usize = 64;
-
-/// Bytes of a cache line.
-const LINE: usize = 64;
 
 /// Two blocks to read and write. [`Blocks`](super::Blocks) makes them, and knows that all of
 /// them is there.
@@ -91,21 +88,6 @@ impl<'t> TwoBlocks<'t> {
         TwoBlocks { start, ..self }
     }
 
-    /// Asks for the cache lines that a change at a slot and behind it needs, besides the first of
-    /// the block, up to the header of the next one. Where slots are narrow these are two, and need
-    /// no multiplication.
-    #[inline(always)]
-    pub fn prefetch(&mut self, slot: u32) {
-        let end = self.slots_at + self.packed.bytes_per_block() + HEADER;
-        let block = self.near();
-        let block = block.as_ref();
-        block.prefetch(LINE);
-        block.prefetch_next();
-        if end > 2 * LINE {
-            block.prefetch_slot(slot);
-        }
-    }
-
     /// Takes out a slot of the [window](super::RawBlock::window) at `start`, with these [bits
     /// before](Packed::bits_before) it: of so many slots from `start` on, those behind it move down
     /// by one, and the last is left empty.
@@ -114,7 +96,7 @@ impl<'t> TwoBlocks<'t> {
         let bits = self.packed.bits();
         debug_assert!(start + slots <= 64 && before.count_ones() < 7 + slots * bits);
         let first = self.packed.first_bit(start);
-        let length = slots as usize * bits as usize;
+        let length = self.packed.bits_of(slots);
         // SAFETY: 64 bytes are there from wherever a slot of the block starts.
         unsafe { I::close_words(self.start.add(self.slots_at), bits, first, before, length) };
     }
@@ -142,7 +124,7 @@ impl<'t> TwoBlocks<'t> {
         // SAFETY: the room.
         unsafe {
             let words = self.start_of_next().add(self.slots_at);
-            I::close_words(words, bits, 0, 0, slots as usize * bits as usize);
+            I::close_words(words, bits, 0, 0, self.packed.bits_of(slots));
         }
     }
 }
@@ -180,7 +162,6 @@ mod tests {
             let Close(blocks, block, how) = self;
             let packed = blocks.packed().clone();
             let mut two = blocks.two_mut(block).unwrap();
-            two.prefetch(7);
             match how {
                 How::Near(from, to, inside) => {
                     let start = from - inside;

@@ -125,7 +125,7 @@ impl Place {
     /// Closes the slot, where all that moves is in its block: all slots `through` one.
     #[inline(always)]
     fn close<I: Isa, L: Sidecar>(self, two: &mut TwoBlocks<'_>, through: u64) {
-        let Place { start, before, .. } = self;
+        let Place { start, before } = self;
         let moving = through >> start << start;
         let at = start + two.packed().index_behind(start, before.count_ones());
         let mut block = two.near();
@@ -313,13 +313,13 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         fingerprint: Fingerprint,
     ) -> Taken {
         let home = fingerprint.quotient / 64;
-        // Shifts take the low bits of this anyway: cut off, they would take a register more.
+        // Shifts take the low bits of this anyway.
         let i = fingerprint.quotient as u32;
         let Some(two) = self.blocks.two_mut(home) else {
             return Taken::NotHere;
         };
         let mut two = two.in_register();
-        two.prefetch(i);
+        two.near().as_ref().prefetch_slots(i);
         let header = Header::read::<L>(&two.near().as_ref());
         if header.offset > 63 {
             return Taken::NotHere;
