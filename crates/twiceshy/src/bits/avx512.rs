@@ -59,19 +59,20 @@ pub(super) fn is_available() -> bool {
     })
 }
 
-/// Byte `i` is `100 - i`.
-#[repr(align(64))]
-struct Places([u8; 65]);
+/// The places of 64 slots, counted down, and moved down by `SPACE`.
+struct Places<const SPACE: u32>;
 
-static PLACES: Places = {
-    let mut places = [0; 65];
-    let mut i = 0;
-    while i < places.len() {
-        places[i] = 100 - i as u8;
-        i += 1;
-    }
-    Places(places)
-};
+impl<const SPACE: u32> Places<SPACE> {
+    const ALL: &'static [u8; 64] = &{
+        let mut places = [0; 64];
+        let mut i = 0;
+        while i < 64 {
+            places[i] = (64 + SPACE) as u8 - i as u8;
+            i += 1;
+        }
+        places
+    };
+}
 
 /// A bit for each slot up to and including which as many bits of `opened` are set, and `open`
 /// more, as of `closed`. The count of opened less the count of closed at every slot, in a byte
@@ -118,8 +119,8 @@ impl Isa for Avx512 {
     fn with_room<const SPACE: u32>(ends: u64, starts: u64) -> u64 {
         // SAFETY: see `Avx512`.
         unsafe {
-            let places = _mm512_loadu_si512(PLACES.0.as_ptr().add(1).cast());
-            let moved = _mm512_loadu_si512(PLACES.0.as_ptr().add(1 - SPACE as usize).cast());
+            let places = _mm512_loadu_si512(Places::<0>::ALL.as_ptr().cast());
+            let moved = _mm512_loadu_si512(Places::<SPACE>::ALL.as_ptr().cast());
             let ends_in_order = _mm512_maskz_compress_epi8(ends, places);
             let starts_in_order = _mm512_maskz_compress_epi8(starts, moved);
             let room = _mm512_cmplt_epu8_mask(starts_in_order, ends_in_order);

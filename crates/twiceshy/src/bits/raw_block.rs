@@ -165,7 +165,7 @@ impl<'t> RawBlock<'t> {
     /// the header of the next block, if that is near.
     #[inline(always)]
     pub fn prefetch_slots(&self, slot: u32) {
-        let at = self.slots_at + self.packed.first_bit(slot) / 8;
+        let at = self.slots_at + self.packed.first_bit_here(slot) / 8;
         self.prefetch(at);
         self.prefetch(at + 64);
     }

@@ -12,7 +12,7 @@ use super::block::{self, Header, Slot};
 use super::shift::{Moving, Still};
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::{Bytes, Isa, Operation, RawBlockMut, TwoBlocks};
+use crate::bits::{Bytes, Isa, Operation, RawBlockMut, TwoBlocks, in_register};
 use crate::error::Error;
 use crate::traits::Removed;
 
@@ -76,14 +76,14 @@ struct Place {
 }
 
 impl Place {
-    /// The slot with this remainder in a run from one slot to another of the first of two blocks.
-    /// If there is none, or it is not a simple case, nothing has changed.
+    /// The slot with the remainder of this pattern in a run from one slot to another of the first of
+    /// two blocks. If there is none, or it is not a simple case, nothing has changed.
     #[inline(always)]
     fn find<I: Isa, L: Sidecar, const ALONE: bool>(
         two: &mut TwoBlocks<'_>,
         header: &Header,
         (start, last): (u32, u32),
-        remainder: u64,
+        pattern: u64,
     ) -> Result<Self, Taken> {
         let packed = two.packed();
         // Very many if the run does not end in this block.
@@ -94,15 +94,14 @@ impl Place {
         // Now it is one of the block's, which the compiler does not see.
         let start = start & 63;
         let window = two.near().as_ref().window(start);
-        let equal = through & !packed.differ(window, packed.repeat_compared(remainder));
+        // The first that is equal; what is behind it may be equal or not.
+        let equal = through & packed.first_equal(window, pattern);
         if equal == 0 {
             return Err(Taken::Done(Removed::NotFound));
         }
         if ALONE && equal & (equal - 1) != 0 {
             return Err(Taken::NotHere);
         }
-        // Equal slots are equal: the first of them is found in one instruction, and if there is
-        // but one, in none.
         let high = if ALONE {
             equal
         } else {
@@ -312,9 +311,12 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         &mut self,
         fingerprint: Fingerprint,
     ) -> Taken {
+        // Made before the rest, so that what it is made of need not be kept.
+        let pattern = self.packed().repeat_compared(fingerprint.remainder);
+        let pattern = in_register(pattern);
         let home = fingerprint.quotient / 64;
-        // Shifts take the low bits of this anyway.
-        let i = fingerprint.quotient as u32;
+        // Once, and not once for every use.
+        let i = in_register(fingerprint.quotient & 63) as u32;
         let Some(two) = self.blocks.two_mut(home) else {
             return Taken::NotHere;
         };
@@ -328,9 +330,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let Some(rank) = header.rank_of_run(i) else {
             return Taken::Done(Removed::NotFound);
         };
-        let run = header.member_run::<I, L>(u32::from(header.offset), rank, i & 63);
-        let place = match Place::find::<I, L, ALONE>(&mut two, &header, run, fingerprint.remainder)
-        {
+        let run = header.member_run::<I, L>(u32::from(header.offset), rank, i);
+        let place = match Place::find::<I, L, ALONE>(&mut two, &header, run, pattern) {
             Ok(place) => place,
             Err(taken) => return taken,
         };
@@ -379,8 +380,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Taken::NotHere;
         }
         let run = header.member_run::<I, L>(0, rank - here, 0);
-        let place = match Place::find::<I, L, ALONE>(&mut two, &header, run, fingerprint.remainder)
-        {
+        let pattern = two.packed().repeat_compared(fingerprint.remainder);
+        let place = match Place::find::<I, L, ALONE>(&mut two, &header, run, pattern) {
             Ok(place) => place,
             Err(taken) => return taken,
         };
