@@ -36,5 +36,6 @@ pub use raw_block::{RawBlock, RawBlockMut};
 pub use scan::Scan;
 pub use two_blocks::TwoBlocks;
 pub use word::{
-    load_word, mask_below, mask_through, rank_through, shift_bits_down, shift_bits_up, store_word,
+    load_word, mask_below, mask_through, open_bit, rank_through, shift_bits_down, shift_bits_up,
+    store_word,
 };

@@ -16,7 +16,7 @@ use super::packed::Packed;
 use super::scan::{Scan, Scanned};
 
 /// A block to read. [`Blocks`](super::Blocks) makes it, and knows that all of it is there.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct RawBlock<'t> {
     /// Valid for reads of `slots_at + packed.bytes_per_block() + SLACK` bytes for `'t`.
     start: *const u8,
@@ -100,6 +100,13 @@ impl<'t> RawBlock<'t> {
         {
             self
         }
+    }
+
+    /// The packing of the slots.
+    #[inline(always)]
+    #[must_use]
+    pub fn packed(&self) -> &'t Packed {
+        self.packed
     }
 
     /// The two bytes at `AT` of the header.

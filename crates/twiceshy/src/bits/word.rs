@@ -1,5 +1,7 @@
 //! Single words: masks, rank, shifts of a range, and loads from little-endian bytes.
 
+use super::cpu::Isa;
+
 /// The lowest `bits` bits; `bits` is at most 63.
 #[inline(always)]
 #[must_use]
@@ -35,6 +37,17 @@ pub fn shift_bits_up(word: u64, from: u32, to: u32, carry: bool) -> (u64, bool) 
     let moved = (word & range) << 1 & range;
     let out = word >> to & 1 == 1;
     (word & !range | moved | u64::from(carry) << from, out)
+}
+
+/// Moves bits `from..to` up by one and puts `new`, a bit, at `from`. Bit `to` is clear; or it is 64,
+/// and the highest bit is no more.
+#[inline(always)]
+#[must_use]
+pub fn open_bit<I: Isa>(word: u64, from: u32, to: u32, new: u64) -> u64 {
+    debug_assert!(from < 64 && from <= to && to <= 64);
+    // Added to themselves, bits move up by one.
+    let moving = I::low_bits(word, to) >> from << from;
+    word.wrapping_add(moving) | new << from
 }
 
 /// Moves bits `from + 1..=to` down by one, puts `carry` at `to`, and gives the bit that
