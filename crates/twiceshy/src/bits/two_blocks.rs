@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use super::cpu::Isa;
 use super::mask_below;
 use super::packed::Packed;
-use super::raw_block::{RawBlockMut, load};
+use super::raw_block::{HEADER, RawBlockMut, load};
 
 /// Bytes behind the start of the next block's slots that must be there.
 pub(super) const ROOM: usize = 64;
@@ -68,6 +68,22 @@ impl<'t> TwoBlocks<'t> {
     #[must_use]
     pub fn packed(&self) -> &'t Packed {
         self.packed
+    }
+
+    /// Asks for the cache lines behind the block that moving its slots may touch: where the header of
+    /// the next one ends, and the line behind that.
+    #[inline(always)]
+    pub fn prefetch_next(&mut self) {
+        self.near().as_ref().prefetch_next();
+        #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: this is in the room behind the next block's header, and a prefetch reads
+            // nothing.
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(self.start_of_next().add(HEADER - 1 + 64).cast())
+            };
+        }
     }
 
     #[inline(always)]

@@ -316,10 +316,9 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
 /// lines are asked for as well.
 #[inline(always)]
 fn read_home<L: Sidecar>(two: &mut TwoBlocks<'_>, i: u32) -> Header {
-    let block = two.near();
-    block.as_ref().prefetch_slot(i);
-    block.as_ref().prefetch_next();
-    Header::read::<L>(&block.as_ref())
+    two.near().as_ref().prefetch_slot(i);
+    two.prefetch_next();
+    Header::read::<L>(&two.near().as_ref())
 }
 
 /// The slot behind those of a run in the first of two blocks that are not above `value`. `None` if
