@@ -84,6 +84,33 @@ pub fn store_word(bytes: &mut [u8], at: usize, word: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::{Cpu, Operation};
+
+    struct Open(u64, u32, u32, u64);
+
+    impl Operation for Open {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> u64 {
+            open_bit::<I>(self.0, self.1, self.2, self.3)
+        }
+    }
+
+    #[test]
+    fn a_bit_is_opened_as_by_a_shift() {
+        let word = 0xdead_beef_0bad_cafe_u64;
+        for (from, to) in (0..64).flat_map(|from| (from..=64).map(move |to| (from, to))) {
+            let word = if to < 64 { word & !(1 << to) } else { word };
+            for new in [false, true] {
+                let (expected, _) = shift_bits_up(word, from, to.min(63), new);
+                for cpu in Cpu::all() {
+                    let opened = cpu.run(Open(word, from, to, u64::from(new)));
+                    assert_eq!(opened, expected, "{cpu:?} {from} {to}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn shifts_match_a_vector_of_bits() {
