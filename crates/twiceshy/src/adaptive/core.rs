@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::Adapted;
+use super::add::{Extend, ExtendBeyond, InsertPlain};
 use super::ops::{
-    AdaptAlone, Answer, AnswerBeyond, AnswerContinued, AnswerFar, AnswerUnmarked, Extend,
-    ExtendBeyond, FindBeyond, FindLive, FindRun, HasRoom, InsertBeyond, InsertPlain, OpenHome,
-    RemoveAlone, RemovePlain, Rewrite,
+    AdaptAlone, Answer, AnswerBeyond, AnswerContinued, AnswerFar, AnswerUnmarked, FindBeyond,
+    FindLive, FindRun, HasRoom, OpenHome, RemoveAlone, RemovePlain, Rewrite,
 };
 use super::print::{Digits, Layout, Print, Stream};
 use crate::bits::{Bytes, Cpu, Packed};
@@ -402,7 +402,7 @@ impl Core {
         let Some(digit) = self.first_digit_of(key, query) else {
             return false;
         };
-        self.extend(query.h0(), digit) == Short::Done(())
+        self.extend(query.h0(), digit)
     }
 
     /// The same wherever the fingerprint is.
@@ -441,7 +441,7 @@ impl Core {
     }
 
     #[inline(always)]
-    fn extend(&mut self, h0: u64, digit: u64) -> Short<()> {
+    fn extend(&mut self, h0: u64, digit: u64) -> bool {
         if self.is_unmarked() {
             let lane = PhantomData::<Unmarked>;
             return self.cpu().run(Extend {
@@ -506,10 +506,5 @@ impl Core {
     fn extend_beyond(&mut self, h0: u64, digit: u64) -> Short<Result<(), Error>> {
         let core = self;
         core.cpu().run(ExtendBeyond { core, h0, digit })
-    }
-
-    #[inline(never)]
-    pub(super) fn insert_beyond(&mut self, h0: u64) -> Option<Result<(), Error>> {
-        self.cpu().run(InsertBeyond { core: self, h0 })
     }
 }

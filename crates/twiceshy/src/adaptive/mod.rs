@@ -46,6 +46,7 @@
 //!
 //! Paper: Wen et al., "Adaptive Quotient Filters" (2024).
 
+mod add;
 mod batch;
 pub(crate) mod bulk;
 pub(crate) mod core;

@@ -10,7 +10,7 @@ use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
 use crate::quotient::{
-    Fingerprint, Gap, Glance, Mark, Marks, Run, Short, Sidecar, Slot, Table, Taken, Unmarked,
+    Fingerprint, Gap, Glance, Mark, Marks, Run, Sidecar, Slot, Table, Taken, Unmarked,
 };
 use crate::traits::Removed;
 
@@ -140,75 +140,6 @@ impl<M: Bytes> Operation for AnswerFar<'_, M> {
     }
 }
 
-pub(super) struct InsertPlain<'f, L> {
-    pub(super) core: &'f mut Core,
-    pub(super) h0: u64,
-    pub(super) lane: PhantomData<L>,
-}
-
-impl<L: Sidecar> Operation for InsertPlain<'_, L>
-where
-    Mark: Into<L::Item>,
-    L::Item: Into<Mark>,
-{
-    type Output = Option<Result<(), Error>>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Self::Output {
-        let InsertPlain { core, h0, .. } = self;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = core.geometry.fingerprint(h0);
-        match core
-            .table
-            .insert_short::<I, L>(quotient, remainder, Mark::Home.into())
-        {
-            Short::Done(result) => {
-                core.live += u64::from(result.is_ok());
-                Some(result)
-            }
-            Short::NotHere => core.insert_beyond(h0),
-        }
-    }
-}
-
-pub(super) struct InsertBeyond<'f> {
-    pub(super) core: &'f mut Core,
-    pub(super) h0: u64,
-}
-
-impl Operation for InsertBeyond<'_> {
-    type Output = Option<Result<(), Error>>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Self::Output {
-        let Core {
-            table,
-            geometry,
-            live,
-            ..
-        } = self.core;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = geometry.fingerprint(self.h0);
-        let run = table.odd_run::<I>(quotient);
-        let at = if table.has_marks(&run) {
-            let at = table.lower_bound(&run, remainder);
-            if at < run.end && table.remainder(at) == remainder {
-                return None;
-            }
-            at
-        } else {
-            table.upper_bound(&run, remainder)
-        };
-        let result = table.open_home::<I>(&run, at, remainder, Mark::Home);
-        *live += u64::from(result.is_ok());
-        Some(result)
-    }
-}
-
 pub(super) struct RemovePlain<'f, L> {
     pub(super) core: &'f mut Core,
     pub(super) h0: u64,
@@ -304,56 +235,6 @@ impl Operation for RemoveFar<'_> {
     }
 }
 
-/// Appends one digit to the one fingerprint of a minirun, where it has none and is in its home
-/// block.
-pub(super) struct Extend<'f, L> {
-    pub(super) core: &'f mut Core,
-    pub(super) h0: u64,
-    pub(super) digit: u64,
-    pub(super) lane: PhantomData<L>,
-}
-
-impl<L: Sidecar> Operation for Extend<'_, L> {
-    type Output = Short<()>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Short<()> {
-        let Extend {
-            core, h0, digit, ..
-        } = self;
-        let fingerprint = core.geometry.fingerprint(h0);
-        let slot = extension_slot(digit);
-        core.table.extend_short::<I, L>(fingerprint, slot)
-    }
-}
-
-/// The same wherever it is.
-pub(super) struct ExtendBeyond<'f> {
-    pub(super) core: &'f mut Core,
-    pub(super) h0: u64,
-    pub(super) digit: u64,
-}
-
-impl Operation for ExtendBeyond<'_> {
-    type Output = Short<Result<(), Error>>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Self::Output {
-        let Core {
-            table, geometry, ..
-        } = self.core;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = geometry.fingerprint(self.h0);
-        let run = table.odd_run::<I>(quotient);
-        let Some(at) = alone_and_bare(table, &run, remainder) else {
-            return Short::NotHere;
-        };
-        Short::Done(table.open_marked::<I>(&run, at + 1, extension_slot(self.digit)))
-    }
-}
-
 /// The slots of the one fingerprint of a minirun, if it has but one.
 #[inline(always)]
 fn alone(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<Range<u64>> {
@@ -367,7 +248,7 @@ fn alone(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<Range<u64>> 
 /// The home slot of the one fingerprint of a minirun, if it has but one and that is not
 /// extended.
 #[inline(always)]
-fn alone_and_bare(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<u64> {
+pub(super) fn alone_and_bare(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<u64> {
     let slots = alone(table, run, remainder)?;
     (slots.end == slots.start + 1).then_some(slots.start)
 }

@@ -29,6 +29,7 @@ use super::cpu::{Isa, Operation, close_all_by_shift, close_by_shift};
 use super::packed::Packed;
 use super::raw_block::RawBlock;
 use super::scan::{Scan, Scanned};
+use super::two_blocks::open_by_shift;
 
 /// Every method is called from [`run`] only, on a machine with all that it enables: that
 /// is the `SAFETY` of every block here.
@@ -149,8 +150,8 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
-        avx2::first_from(Self::all_settled(opened, closed, 0), from)
+    fn first_settled(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32> {
+        avx2::first_from(Self::all_settled(opened, closed, 0) & among, from)
     }
 
     #[inline(always)]
@@ -234,6 +235,57 @@ impl Isa for Avx512 {
         }
     }
 
+    /// One vector from the byte of the lowest bit on is nearly always enough.
+    #[inline(always)]
+    unsafe fn open_words(words: *mut u8, bits: u32, low: usize, high: u32, value: u64) {
+        let skipped = (low % 8) as u32;
+        let end = high.wrapping_sub(low as u32).wrapping_add(skipped);
+        if end > 512 {
+            // SAFETY: the caller's promise.
+            return unsafe { open_many(words, bits, low, high, value) };
+        }
+        // SAFETY: see `Avx512` and the caller's promise.
+        unsafe {
+            let at = words.add(low / 8);
+            let here = _mm512_loadu_si512(at.cast());
+            let behind = from(end);
+            let before = first_word(Self::low_bits(!0, skipped));
+            // The table is that of `!(a | b) & c`.
+            let moving = _mm512_ternarylogic_epi64::<0b0000_0010>(behind, before, here);
+            let below = _mm512_alignr_epi64::<7>(moving, _mm512_setzero_si512());
+            let moved = _mm512_shldv_epi64(moving, below, _mm512_set1_epi64(i64::from(bits)));
+            // What was in the last slot goes nowhere. The table is that of `!a & b ^ c`.
+            let changed = _mm512_ternarylogic_epi64::<0b1010_0110>(behind, moved, moving);
+            // And that of `a ^ b ^ c`.
+            let value = first_word(value << skipped);
+            let words = _mm512_ternarylogic_epi64::<0b1001_0110>(here, changed, value);
+            _mm512_storeu_si512(at.cast(), words);
+        }
+    }
+
+    /// One vector that ends where the block does, and one that starts there.
+    #[inline(always)]
+    unsafe fn open_all_words(words: *mut u8, bits: u32, value: u64) {
+        if !(8..=16).contains(&bits) {
+            // SAFETY: the caller's promise.
+            return unsafe { open_many(words, bits, 0, 64 * bits, value) };
+        }
+        // SAFETY: see `Avx512` and the caller's promise. A block has at least eight words, and all
+        // of them are in the two vectors; the first takes precedence.
+        unsafe {
+            let tail = words.add(8 * bits as usize - 64);
+            let by = _mm512_set1_epi64(i64::from(bits));
+            let first = _mm512_loadu_si512(words.cast());
+            let last = _mm512_loadu_si512(tail.cast());
+            let below_last = _mm512_loadu_si512(tail.sub(8).cast());
+            let below_first = _mm512_alignr_epi64::<7>(first, _mm512_setzero_si512());
+            let first = _mm512_shldv_epi64(first, below_first, by);
+            let last = _mm512_shldv_epi64(last, below_last, by);
+            _mm512_storeu_si512(tail.cast(), last);
+            _mm512_storeu_si512(words.cast(), _mm512_or_si512(first, first_word(value)));
+        }
+    }
+
     /// One vector that ends where the block does, or another before it.
     #[inline(always)]
     unsafe fn close_all_words(words: *mut u8, bits: u32, low: u32, carry: u64) {
@@ -283,6 +335,22 @@ unsafe fn close_many(words: *mut u8, bits: u32, first: usize, before: u64, lengt
     }
     // SAFETY: the caller's promise.
     unsafe { close(words, bits, first, before, length) };
+}
+
+/// [`open_words`](Isa::open_words) for more than a vector, in the same way.
+///
+/// # Safety
+/// As there, and eight bytes before `words` can be read; and the machine has what [`run`] needs.
+#[cold]
+#[inline(never)]
+unsafe fn open_many(words: *mut u8, bits: u32, low: usize, high: u32, value: u64) {
+    #[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
+    unsafe fn open(words: *mut u8, bits: u32, low: usize, high: u32, value: u64) {
+        // SAFETY: the caller's promise.
+        unsafe { open_by_shift::<Avx512>(words, bits, low, high, value) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { open(words, bits, low, high, value) };
 }
 
 /// [`close_all_words`](Isa::close_all_words) for slots of any width, in the same way.

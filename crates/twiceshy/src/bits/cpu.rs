@@ -14,6 +14,7 @@ use super::packed::Packed;
 use super::raw_block::{RawBlock, load, store};
 use super::scan::{self, Scan, Scanned};
 use super::select;
+use super::two_blocks::open_by_shift;
 use super::word::{mask_below, mask_through, rank_through};
 
 /// A set of instructions to compile an [`Operation`] for.
@@ -30,10 +31,10 @@ pub trait Isa: Copy {
     /// places of those.
     fn deposit(bits: u64, mask: u64) -> u64;
 
-    /// The first slot, at or after `from`, where everything that has opened has closed:
-    /// with as many bits of `opened` up to and including it as of `closed` below it.
-    /// From `from` on there are never fewer. `from` is at most 64.
-    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32>;
+    /// The first slot of those set in `among`, at or after `from`, where everything that has
+    /// opened has closed: with as many bits of `opened` up to and including it as of `closed`
+    /// below it. From `from` on there are never fewer. `from` is at most 64.
+    fn first_settled(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32>;
 
     /// All slots where everything that has opened has closed, a bit each: with as many bits
     /// of `opened` up to and including the slot, and `open` more, as of `closed` below it.
@@ -105,6 +106,27 @@ pub trait Isa: Copy {
     unsafe fn close_words(words: *mut u8, bits: u32, first: usize, before: u64, length: usize) {
         // SAFETY: the caller's promise.
         unsafe { close_by_shift::<Self>(words, bits, first, before, length) };
+    }
+
+    /// Puts a slot with `value` in at bit `low`: all through bit `high - 1` come up by one, and the
+    /// last is no more. If these are no such slots, the same holds as for `close_words`.
+    ///
+    /// # Safety
+    /// As [`close_words`](Self::close_words); and eight bytes before can be read.
+    #[inline(always)]
+    unsafe fn open_words(words: *mut u8, bits: u32, low: usize, high: u32, value: u64) {
+        // SAFETY: the caller's promise.
+        unsafe { open_by_shift::<Self>(words, bits, low, high, value) };
+    }
+
+    /// The same for all slots of a block.
+    ///
+    /// # Safety
+    /// As [`close_all_words`](Self::close_all_words); and eight bytes before can be read.
+    #[inline(always)]
+    unsafe fn open_all_words(words: *mut u8, bits: u32, value: u64) {
+        // SAFETY: the caller's promise.
+        unsafe { open_by_shift::<Self>(words, bits, 0, 64 * bits, value) };
     }
 
     /// Takes out the slot that starts at bit `low`: all slots of the block behind it come down by
@@ -185,17 +207,22 @@ impl Isa for Portable {
 
     /// Jumps from a slot to the end of all that has opened there, until that is nothing.
     #[inline(always)]
-    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
+    fn first_settled(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32> {
         let mut slot = from;
         while slot < 64 {
             let rank = rank_through(opened, slot);
             let bit = Self::select_bit(closed, rank.wrapping_sub(1) & 63);
             let end = 64 - bit.leading_zeros();
-            if end <= slot {
-                // All has closed; or something does not here, unless nothing has opened.
-                return (bit != 0 || rank == 0).then_some(slot);
+            if end > slot {
+                slot = end;
+            } else if bit == 0 && rank != 0 {
+                // Something has opened that does not close here.
+                return None;
+            } else if among >> slot & 1 == 1 {
+                return Some(slot);
+            } else {
+                slot += 1;
             }
-            slot = end;
         }
         None
     }
@@ -507,14 +534,14 @@ mod tests {
         check(!0);
     }
 
-    struct Settled(u64, u64, u32);
+    struct Settled(u64, u64, u64, u32);
 
     impl Operation for Settled {
         type Output = Option<u32>;
 
         #[inline(always)]
         fn run<I: Isa>(self) -> Option<u32> {
-            I::first_settled(self.0, self.1, self.2)
+            I::first_settled(self.0, self.1, self.2, self.3)
         }
     }
 
@@ -602,9 +629,14 @@ mod tests {
             let from = from.max(random() % 65) as u32;
             let count =
                 |word: u64, below: u32| (0..below).filter(|bit| word >> bit & 1 == 1).count();
-            let naive = (from..64).find(|&slot| count(opened, slot + 1) == count(closed, slot));
+            let mut settled =
+                (from..64).filter(|&slot| count(opened, slot + 1) == count(closed, slot));
+            let among = random() << 33 | random();
+            let some = settled.clone().find(|slot| among >> slot & 1 == 1);
+            let all = settled.next();
             for cpu in Cpu::all() {
-                assert_eq!(cpu.run(Settled(opened, closed, from)), naive, "{cpu:?}");
+                let first = |among| cpu.run(Settled(opened, closed, among, from));
+                assert_eq!((first(!0), first(among)), (all, some), "{cpu:?}");
             }
         }
     }

@@ -38,6 +38,6 @@ pub use register::in_register;
 pub use scan::Scan;
 pub use two_blocks::TwoBlocks;
 pub use word::{
-    close_bits, load_word, mask_below, mask_through, rank_through, shift_bits_down, shift_bits_up,
-    store_word,
+    close_bits, load_word, mask_below, mask_through, open_bit, rank_through, shift_bits_down,
+    shift_bits_up, store_word,
 };

@@ -1,4 +1,5 @@
-//! A block and the next one, with room behind them: where a slot goes, others come down.
+//! A block and the next one, with room behind them: where a slot goes, others come down, and where
+//! one comes, they go up.
 //!
 //! ```text
 //! | header | lane | slots of the block  | header | lane | slots of the next one | …
@@ -11,8 +12,9 @@
 use std::marker::PhantomData;
 
 use super::cpu::Isa;
+use super::mask_below;
 use super::packed::Packed;
-use super::raw_block::{RawBlockMut, load};
+use super::raw_block::{HEADER, RawBlockMut, load};
 use super::register::address_in_register;
 
 /// Bytes behind the start of the next block's slots that must be there.
@@ -67,6 +69,22 @@ impl<'t> TwoBlocks<'t> {
     #[must_use]
     pub fn packed(&self) -> &'t Packed {
         self.packed
+    }
+
+    /// Asks for the cache lines behind the block that moving its slots may touch: where the header of
+    /// the next one ends, and the line behind that.
+    #[inline(always)]
+    pub fn prefetch_next(&mut self) {
+        self.near().as_ref().prefetch_next();
+        #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: this is in the room behind the next block's header, and a prefetch reads
+            // nothing.
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(self.start_of_next().add(HEADER - 1 + 64).cast())
+            };
+        }
     }
 
     #[inline(always)]
@@ -127,6 +145,56 @@ impl<'t> TwoBlocks<'t> {
             I::close_words(words, bits, 0, 0, self.packed.bits_of(slots));
         }
     }
+
+    /// Puts `value` in at slot `at`: moves those from there up to `to` up by one, over what was in
+    /// slot `to`. `at <= to`; with 63 and 64 alike the last slot of the block is no more. A slot has
+    /// room for `value`.
+    #[inline(always)]
+    pub fn open<I: Isa>(&mut self, at: u32, to: u32, value: u64) {
+        let bits = self.packed.bits();
+        debug_assert!(at < 64 && at <= to && to <= 64);
+        let (low, high) = (
+            self.packed.first_bit(at),
+            (to.min(63) + 1).wrapping_mul(bits),
+        );
+        debug_assert!(value >> bits == 0);
+        // SAFETY: 64 bytes are there from wherever a slot of the block starts, and a header before
+        // the first.
+        unsafe { I::open_words(self.start.add(self.slots_at), bits, low, high, value) };
+    }
+
+    /// [`open`](Self::open) for the first slot of the next block.
+    #[inline(always)]
+    pub fn open_next<I: Isa>(&mut self, to: u32, value: u64) {
+        let bits = self.packed.bits();
+        debug_assert!(to <= 64 && value >> bits == 0);
+        // SAFETY: the room, and a header before the first slot.
+        unsafe {
+            let words = self.start_of_next().add(self.slots_at);
+            if to > 62 {
+                return I::open_all_words(words, bits, value);
+            }
+            I::open_words(words, bits, 0, (to + 1).wrapping_mul(bits), value);
+        }
+    }
+}
+
+/// [`Isa::open_words`] as a shift of words: for any number of slots of any width.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub(super) unsafe fn open_by_shift<I: Isa>(
+    words: *mut u8,
+    bits: u32,
+    low: usize,
+    high: u32,
+    value: u64,
+) {
+    let high = high.clamp(bits, 64 * bits);
+    let low = (low as u32).min(high - bits);
+    // SAFETY: the caller's promise, and the range is one now.
+    unsafe { I::shift_words_up(words, bits, low, high, value & mask_below(bits)) };
 }
 
 #[cfg(test)]
@@ -150,7 +218,12 @@ mod tests {
         Near(u32, u32, u32),
         All(u32, u32),
         Next(u32),
+        /// Opens one slot, up to another.
+        Open(u32, u32),
+        OpenNext(u32),
     }
+
+    const VALUE: u64 = 0x0123_4567_89ab_cdef;
 
     struct Close<'t>(&'t mut Blocks<Memory, Eight>, u64, How);
 
@@ -173,6 +246,8 @@ mod tests {
                     two.close_all::<I>(from - inside, before.count_ones());
                 }
                 How::Next(to) => two.close_next::<I>(to + 1),
+                How::Open(from, to) => two.open::<I>(from, to, VALUE & mask_below(packed.bits())),
+                How::OpenNext(to) => two.open_next::<I>(to, VALUE & mask_below(packed.bits())),
             }
         }
     }
@@ -204,14 +279,17 @@ mod tests {
             let mut table = blocks(bits, count);
             let mut expected = table.bytes().to_vec();
             let packed = table.packed().clone();
-            let (block, from, to, carry) = match how {
+            // From where to where a slot goes, and what is in it then.
+            let (block, from, to, value) = match how {
                 How::Near(from, to, _) => (0, from, to, 0),
                 How::All(from, _) => (0, from, 63, slots(&expected, &packed, 1)[0]),
                 How::Next(to) => (1, 0, to, 0),
+                How::Open(from, to) => (0, to.min(63), from, VALUE & mask_below(bits)),
+                How::OpenNext(to) => (1, to.min(63), 0, VALUE & mask_below(bits)),
             };
             let mut values = slots(&expected, &packed, block);
             values.remove(from as usize);
-            values.insert(to as usize, carry);
+            values.insert(to as usize, value);
             let at = block * (SLOTS_AT + packed.bytes_per_block()) + SLOTS_AT;
             for (slot, &value) in values.iter().enumerate() {
                 packed.set(&mut expected[at..], slot as u32, value);
@@ -237,6 +315,20 @@ mod tests {
     }
 
     #[test]
+    fn opening_matches_a_vector_at_every_width_and_range() {
+        for bits in 1..=56 {
+            for from in 0..=64 {
+                for to in (from..=64).step_by(if bits % 4 == 1 { 1 } else { 3 }) {
+                    if from < 64 {
+                        check(bits, How::Open(from, to));
+                    }
+                }
+                check(bits, How::OpenNext(from));
+            }
+        }
+    }
+
+    #[test]
     fn what_is_not_a_range_stays_in_the_two_blocks() {
         struct Any<'t>(&'t mut Blocks<Memory, Eight>, [u32; 3]);
 
@@ -254,6 +346,8 @@ mod tests {
                     let before = mask_below(bit);
                     I::close_words(words, bits, first, before, to as usize * bits as usize);
                     I::close_all_words(words, bits, first as u32 + bit, !0);
+                    I::open_words(words, bits, first, bit.wrapping_mul(to), !0);
+                    I::open_words(words, bits, first, to.wrapping_mul(bits), !0);
                 }
             }
         }

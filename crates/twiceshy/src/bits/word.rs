@@ -1,5 +1,7 @@
 //! Single words: masks, rank, shifts of a range, and loads from little-endian bytes.
 
+use super::cpu::Isa;
+
 /// The lowest `bits` bits; `bits` is at most 63.
 #[inline(always)]
 #[must_use]
@@ -35,6 +37,17 @@ pub fn shift_bits_up(word: u64, from: u32, to: u32, carry: bool) -> (u64, bool) 
     let moved = (word & range) << 1 & range;
     let out = word >> to & 1 == 1;
     (word & !range | moved | u64::from(carry) << from, out)
+}
+
+/// Moves bits `from..to` up by one and puts `new`, a bit, at `from`. Bit `to` is clear; or it is 64,
+/// and the highest bit is no more.
+#[inline(always)]
+#[must_use]
+pub fn open_bit<I: Isa>(word: u64, from: u32, to: u32, new: u64) -> u64 {
+    debug_assert!(from < 64 && from <= to && to <= 64);
+    // Added to themselves, bits move up by one.
+    let moving = I::low_bits(word, to) >> from << from;
+    word.wrapping_add(moving) | new << from
 }
 
 /// Moves bits `from + 1..=to` down by one, puts `carry` at `to`, and gives the bit that
@@ -80,6 +93,33 @@ pub fn store_word(bytes: &mut [u8], at: usize, word: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::{Cpu, Operation};
+
+    struct Open(u64, u32, u32, u64);
+
+    impl Operation for Open {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> u64 {
+            open_bit::<I>(self.0, self.1, self.2, self.3)
+        }
+    }
+
+    #[test]
+    fn a_bit_is_opened_as_by_a_shift() {
+        let word = 0xdead_beef_0bad_cafe_u64;
+        for (from, to) in (0..64).flat_map(|from| (from..=64).map(move |to| (from, to))) {
+            let word = if to < 64 { word & !(1 << to) } else { word };
+            for new in [false, true] {
+                let (expected, _) = shift_bits_up(word, from, to.min(63), new);
+                for cpu in Cpu::all() {
+                    let opened = cpu.run(Open(word, from, to, u64::from(new)));
+                    assert_eq!(opened, expected, "{cpu:?} {from} {to}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn shifts_match_a_vector_of_bits() {

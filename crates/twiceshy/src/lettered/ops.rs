@@ -5,7 +5,7 @@ use super::moves::{Lower, Raise, Refuse, Relieve};
 use crate::bits::{Bytes, Isa, Operation};
 use crate::code::Coding;
 use crate::error::Error;
-use crate::quotient::{Fingerprint, Glance, Look, Run, Short, Sidecar, Table};
+use crate::quotient::{Added, Fingerprint, Glance, Look, Opening, Run, Sidecar, Table};
 
 /// What letters mean for a lookup.
 pub(crate) trait Glimpse {
@@ -180,9 +180,31 @@ impl<C: Coding> Operation for Insert<'_, C> {
             Raise { coding, relieve },
         );
         match result {
-            Short::Done(result) => result,
-            Short::NotHere => core.insert_beyond(h0, relieve),
+            Added::Done => Ok(()),
+            Added::Across(opening) => I::apart(InsertAcross { core, h0, opening }),
+            Added::NotHere => core.insert_beyond(h0, relieve),
         }
+    }
+}
+
+struct InsertAcross<'f, C: Coding> {
+    core: &'f mut Core<C>,
+    h0: u64,
+    opening: Opening<()>,
+}
+
+impl<C: Coding> Operation for InsertAcross<'_, C> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Result<(), Error> {
+        let InsertAcross { core, h0, opening } = self;
+        let (coding, relieve) = (&core.coding, Refuse);
+        let moving = Raise { coding, relieve };
+        if core.table.open_across::<I, C::Lane>(&opening, moving) {
+            return Ok(());
+        }
+        core.insert_beyond(h0, relieve)
     }
 }
 

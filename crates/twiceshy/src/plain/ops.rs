@@ -4,7 +4,7 @@ use super::Core;
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
-use crate::quotient::{Bare, Fingerprint, Gap, Glance, Short, Taken};
+use crate::quotient::{Added, Bare, Fingerprint, Gap, Glance, Opening, Still, Taken};
 use crate::traits::Removed;
 
 // Operations are two words, so that they travel in registers.
@@ -53,13 +53,6 @@ impl<M: Bytes> Core<M> {
     }
 }
 
-impl Core {
-    #[inline(never)]
-    fn insert_beyond(&mut self, h0: u64) -> Result<(), Error> {
-        self.table.cpu().run(InsertBeyond { core: self, h0 })
-    }
-}
-
 struct ContainsBeyond<'f, M> {
     core: &'f Core<M>,
     h0: u64,
@@ -96,9 +89,29 @@ impl Operation for InsertOne<'_> {
             remainder,
         } = core.geometry.fingerprint(h0);
         match core.table.insert_short::<I, Bare>(quotient, remainder, ()) {
-            Short::Done(result) => result,
-            Short::NotHere => core.insert_beyond(h0),
+            Added::Done => Ok(()),
+            Added::Across(opening) => I::apart(InsertAcross { core, h0, opening }),
+            Added::NotHere => I::apart(InsertBeyond { core, h0 }),
         }
+    }
+}
+
+struct InsertAcross<'f> {
+    core: &'f mut Core,
+    h0: u64,
+    opening: Opening<()>,
+}
+
+impl Operation for InsertAcross<'_> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Result<(), Error> {
+        let InsertAcross { core, h0, opening } = self;
+        if core.table.open_across::<I, Bare>(&opening, Still) {
+            return Ok(());
+        }
+        I::apart(InsertFar { core, h0 })
     }
 }
 
@@ -108,6 +121,31 @@ struct InsertBeyond<'f> {
 }
 
 impl Operation for InsertBeyond<'_> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Result<(), Error> {
+        let InsertBeyond { core, h0 } = self;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = core.geometry.fingerprint(h0);
+        if core
+            .table
+            .insert_displaced::<I, Bare>(quotient, remainder, ())
+        {
+            return Ok(());
+        }
+        I::apart(InsertFar { core, h0 })
+    }
+}
+
+struct InsertFar<'f> {
+    core: &'f mut Core,
+    h0: u64,
+}
+
+impl Operation for InsertFar<'_> {
     type Output = Result<(), Error>;
 
     #[inline(always)]

@@ -15,7 +15,7 @@
 use super::sidecar::Sidecar;
 use crate::bits::{
     Isa, Packed, RawBlock, RawBlockMut, close_bits, in_register, mask_below, mask_through,
-    rank_through, shift_bits_down, shift_bits_up,
+    open_bit, rank_through, shift_bits_down, shift_bits_up,
 };
 
 const OFFSET: usize = 0;
@@ -51,6 +51,18 @@ pub(super) struct Probe {
     /// How many slots more there are; very many if the run does not end in this block, none
     /// without a run.
     pub(super) last: u32,
+}
+
+/// The slots of a run that one more can be added to, as far as they are in a block. Slots are
+/// counted from the block's start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// All ones if the quotient has a run, all zeros if not.
+    pub(super) occupied: u64,
+    /// The first slot of the run, or where it would start; beyond the block if that is not here.
+    pub(super) start: u32,
+    /// How many there are; none without a run. Those behind a marked slot do not count.
+    pub(super) length: u32,
 }
 
 impl Header {
@@ -89,13 +101,6 @@ impl Header {
     pub(super) fn any_marked(&self, start: u32, end: u32) -> bool {
         let seen = self.marked & mask_through(end & 63) & !0 << (start & 63);
         seen | u64::from(end >> 6) != 0
-    }
-
-    /// Has any of the quotients `first..=last` a run? `last` is below 64 and at least
-    /// `first - 1`.
-    #[inline(always)]
-    pub(super) fn any_occupied(&self, first: u32, last: u32) -> bool {
-        (self.occupieds & mask_through(last)) >> 1 >> (first - 1) != 0
     }
 
     /// The rank of quotient `i` (how many runs of this block begin at or before it), the
@@ -179,7 +184,9 @@ impl Header {
         } else {
             self.occupieds << 1
         };
-        I::first_settled(opened, self.last_slots::<S>(), from)
+        // A run that has ended may go on in marked slots.
+        let among = if S::MARKS { !self.marked } else { !0 };
+        I::first_settled(opened, self.own_ends(), among, from)
     }
 
     /// How many slots of this block move when all of the block before it do: those before the
@@ -239,6 +246,81 @@ impl Header {
         let start = (start + tail).max(home);
         // With a start, but without an end, this is that start less one, or less.
         (start, (from + 62).wrapping_sub(both.leading_zeros()))
+    }
+
+    /// Where a slot can be added to the run of quotient `i`, found as in [`probe`](Self::probe).
+    /// The offset must be below 64.
+    #[inline(always)]
+    pub(super) fn place<I: Isa, S: Sidecar>(&self, i: u32) -> Place {
+        let below = self.occupieds << (!i & 63);
+        let bounds = self.own_ends() << 1 | 1 << (self.offset & 63);
+        let before = (below << 1).count_ones();
+        self.place_from::<I, S>(bounds, (below as i64 >> 63) as u64, before, i)
+    }
+
+    /// For a quotient whose run is in the next block, or would be, not in its own: has it one (all
+    /// ones, or all zeros), and how many runs of this block end there before it? `None` if it starts
+    /// here, or may. The offset must be below 64.
+    #[inline(always)]
+    pub(super) fn displaced(&self, i: u32) -> Option<(u64, u32)> {
+        let below = self.occupieds << (!i & 63);
+        let here = self.own_ends().count_ones();
+        let before = (below << 1).count_ones().checked_sub(here)?;
+        // With none of them it starts there only if one ends right before it.
+        if before == 0 && self.ends >> 63 == 0 {
+            return None;
+        }
+        Some(((below as i64 >> 63) as u64, before))
+    }
+
+    /// [`place`](Self::place) in the block behind the home of a quotient, by what
+    /// [`displaced`](Self::displaced) says there.
+    #[inline(always)]
+    pub(super) fn place_displaced<I: Isa, S: Sidecar>(
+        &self,
+        (occupied, before): (u64, u32),
+    ) -> Place {
+        self.place_from::<I, S>(self.ends << 1 | 1, occupied, before, 0)
+    }
+
+    /// [`probe`](Self::probe) in the same way.
+    #[inline(always)]
+    pub(super) fn probe_displaced<I: Isa>(&self, (occupied, before): (u64, u32)) -> Probe {
+        let both = I::select_two(self.ends << 1 | 1, before & 63);
+        let start = both.trailing_zeros();
+        let end = both.leading_zeros() ^ 63;
+        Probe {
+            occupied,
+            start,
+            last: end.wrapping_sub(start).wrapping_sub(1) & occupied as u32,
+        }
+    }
+
+    /// With `k` runs before it, a run starts at bound `k` and has ended at bound `k + 1`. If that is
+    /// not in this block, the run takes all slots up to the block's end.
+    #[inline(always)]
+    fn place_from<I: Isa, S: Sidecar>(
+        &self,
+        bounds: u64,
+        occupied: u64,
+        before: u32,
+        home: u32,
+    ) -> Place {
+        let both = I::deposit((1 | occupied & 2) << (before & 63), bounds);
+        let start = both.trailing_zeros();
+        // The tail of the run before is in front.
+        let start = (start + self.tail::<S>(start)).max(home);
+        let end = both & both.wrapping_sub(1);
+        let length = if S::MARKS {
+            (!((!end & !self.marked) >> (start & 63))).trailing_zeros()
+        } else {
+            end.trailing_zeros().wrapping_sub(start)
+        };
+        Place {
+            occupied,
+            start,
+            length: length & occupied as u32,
+        }
     }
 
     /// Is any of these slots, counted from `start` on, marked? Those behind the block are not seen
@@ -316,11 +398,19 @@ fn through_first_from(word: u64, from: u32) -> Option<u64> {
     (word != 0).then(|| word ^ (word - 1))
 }
 
-/// Clears the runend bits that are set in `ends`.
+/// Moves the runend bits from `from` up to `to` up by one, where `to` is an empty slot or the end
+/// of the block, and gives slot `from` the bit `runend`.
 #[inline(always)]
-pub(super) fn clear_runends(block: &mut RawBlockMut<'_>, ends: u64) {
-    let word = stored_runends(&block.as_ref());
-    block.set_word::<RUNENDS>(word & !ends);
+pub(super) fn open_runends<I: Isa>(block: &mut RawBlockMut<'_>, from: u32, to: u32, runend: u64) {
+    let word = open_bit::<I>(stored_runends(&block.as_ref()), from, to, runend);
+    block.set_word::<RUNENDS>(word);
+}
+
+/// Sets the occupied bits that are set in `quotients`.
+#[inline(always)]
+pub(super) fn add_occupied(block: &mut RawBlockMut<'_>, quotients: u64) {
+    let word = block.as_ref().word::<OCCUPIEDS>();
+    block.set_word::<OCCUPIEDS>(word | quotients);
 }
 
 /// Sets the runend bits that are set in `ends`.
@@ -348,21 +438,6 @@ pub struct Slot<T> {
     pub item: T,
 }
 
-impl<T> Slot<T> {
-    /// The same slot beside another kind of sidecar.
-    #[inline(always)]
-    pub(super) fn convert<U>(self) -> Slot<U>
-    where
-        T: Into<U>,
-    {
-        Slot {
-            value: self.value,
-            runend: self.runend,
-            item: self.item.into(),
-        }
-    }
-}
-
 /// Reads one slot.
 #[inline(always)]
 pub(super) fn get<S: Sidecar>(block: &RawBlock<'_>, packed: &Packed, slot: u32) -> Slot<S::Item> {
@@ -384,6 +459,12 @@ pub(super) fn set_offset(block: &mut RawBlockMut<'_>, offset: u16) {
     block.set_half_word::<OFFSET>(offset);
 }
 
+/// Adds one to an offset that is below 64.
+#[inline(always)]
+pub(super) fn raise_offset(block: &mut RawBlockMut<'_>) {
+    set_offset(block, block.as_ref().half_word::<OFFSET>() + 1);
+}
+
 #[inline(always)]
 pub(super) fn set_occupied(block: &mut RawBlockMut<'_>, i: u32, occupied: bool) {
     let word = block.as_ref().word::<OCCUPIEDS>();
@@ -394,14 +475,6 @@ pub(super) fn set_occupied(block: &mut RawBlockMut<'_>, i: u32, occupied: bool) 
 pub(super) fn set_runend(block: &mut RawBlockMut<'_>, slot: u32, runend: bool) {
     let word = stored_runends(&block.as_ref());
     block.set_word::<RUNENDS>(word & !(1 << slot) | u64::from(runend) << slot);
-}
-
-/// Fills an empty slot.
-#[inline(always)]
-pub(super) fn put<S: Sidecar>(block: &mut RawBlockMut<'_>, slot: u32, content: Slot<S::Item>) {
-    add_runends(block, u64::from(content.runend) << slot);
-    let _empty = S::shift_up(block.lane(), slot, slot, content.item);
-    block.set_slot(slot, content.value);
 }
 
 /// Overwrites a slot.

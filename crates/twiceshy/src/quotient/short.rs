@@ -1,4 +1,4 @@
-//! The short way to add to a run or take from it: when the run is inside its block.
+//! The short way to take a slot from a run: when the run is inside its block.
 //!
 //! [`find`](super::find) and [`shift`](super::shift) can do everything; this does the
 //! common case with one block in registers, one comparison for the whole run, and hardly a
@@ -9,11 +9,9 @@ use std::marker::PhantomData;
 
 use super::Fingerprint;
 use super::block::{self, Header, Slot};
-use super::shift::{Moving, Still};
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::{Bytes, Isa, Operation, RawBlockMut, TwoBlocks, in_register};
-use crate::error::Error;
+use crate::bits::{Bytes, Isa, Operation, TwoBlocks, in_register};
 use crate::traits::Removed;
 
 // Everywhere here `L` is `S`, or stands for it in a table where nothing is marked.
@@ -141,169 +139,6 @@ impl Place {
 }
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
-    /// The home block of quotient `i` and its header. What has to move may lie behind it, so
-    /// those lines are asked for as well.
-    #[inline(always)]
-    fn open_block<L: Sidecar>(&mut self, home: u64, i: u32) -> (RawBlockMut<'_>, Header) {
-        let block = self.block_mut(home);
-        block.as_ref().prefetch_slot(i);
-        block.as_ref().prefetch_next();
-        let header = Header::read::<L>(&block.as_ref());
-        (block, header)
-    }
-
-    /// Opens a slot in a block that is full from there on, so that its last slot goes to the
-    /// blocks behind it. If that can't be done, nothing has changed; the long way says why.
-    #[inline(always)]
-    fn shift_out<I: Isa, L: Sidecar>(
-        &mut self,
-        home: u64,
-        at: u32,
-        slot: Slot<L::Item>,
-        moving: impl Moving<S, M>,
-    ) -> bool
-    where
-        L::Item: Into<S::Item>,
-    {
-        // Find room before anything changes.
-        let empty = self.first_empty::<I>((home + 1) * 64);
-        if empty >= self.slots || !moving.across(self, home, at, empty) {
-            return false;
-        }
-        let carry = block::shift_up::<I, L>(&mut self.block_mut(home), at, 63, slot);
-        self.shift_up_from::<I>(home + 1, empty, carry.convert());
-        true
-    }
-
-    /// Adds an unmarked slot with `value` to the run of `quotient`, behind all that are not
-    /// above it.
-    #[inline(always)]
-    pub(crate) fn insert_short<I: Isa, L: Sidecar>(
-        &mut self,
-        quotient: u64,
-        value: u64,
-        item: L::Item,
-    ) -> Short<Result<(), Error>>
-    where
-        L::Item: Into<S::Item>,
-    {
-        self.insert_short_after::<I, L>(quotient, value, item, Still)
-    }
-
-    /// [`insert_short`](Self::insert_short), with a last word for `moving`.
-    #[inline(always)]
-    pub(crate) fn insert_short_after<I: Isa, L: Sidecar>(
-        &mut self,
-        quotient: u64,
-        value: u64,
-        item: L::Item,
-        moving: impl Moving<S, M>,
-    ) -> Short<Result<(), Error>>
-    where
-        L::Item: Into<S::Item>,
-    {
-        let (home, i) = split(quotient);
-        let (mut block, header) = self.open_block::<L>(home, i);
-        let packed = block.packed();
-        let Some(run) = header.run::<I, L>(i) else {
-            return Short::NotHere;
-        };
-        if !run.occupied & (run.end == i) {
-            // The home slot is empty: nothing to compare, nothing to move.
-            let slot = Slot {
-                value,
-                runend: true,
-                item,
-            };
-            block::put::<L>(&mut block, i, slot);
-            block::set_occupied(&mut block, i, true);
-            self.used += 1;
-            return Short::Done(Ok(()));
-        }
-        let length = run.end - run.start;
-        if length > packed.per_window() || run.end > 63 {
-            return Short::NotHere;
-        }
-        let window = block.as_ref().window(run.start);
-        let at = run.start + packed.count_at_most(window, packed.repeat(value), length);
-        let is_last = at == run.end;
-        let slot = Slot {
-            value,
-            runend: is_last,
-            item,
-        };
-        // Behind the run is an empty slot if no other quotient up to there has a run.
-        let next = if header.any_occupied(i + 1, run.end) {
-            header.first_settled::<I, L, true>(run.end)
-        } else {
-            Some(run.end)
-        };
-        match next {
-            // Often there is nothing to move.
-            Some(empty) if empty == at => block::put::<L>(&mut block, at, slot),
-            Some(empty) => {
-                if !moving.within(self, home, at, empty) {
-                    return Short::NotHere;
-                }
-                block = self.block_mut(home);
-                let _empty = block::shift_up::<I, L>(&mut block, at, empty, slot);
-            }
-            None => {
-                if !self.shift_out::<I, L>(home, at, slot, moving) {
-                    return Short::NotHere;
-                }
-                block = self.block_mut(home);
-            }
-        }
-        // The run's end moved on if the new slot is behind it.
-        let old_end = u64::from(run.occupied & is_last) << (run.end.wrapping_sub(1) & 63);
-        block::clear_runends(&mut block, old_end);
-        block::set_occupied(&mut block, i, true);
-        self.used += 1;
-        Short::Done(Ok(()))
-    }
-
-    /// Puts a marked slot behind the one slot of its run that has this fingerprint's
-    /// remainder, if that has none yet.
-    #[inline(always)]
-    pub(crate) fn extend_short<I: Isa, L: Sidecar>(
-        &mut self,
-        fingerprint: Fingerprint,
-        mark: Slot<S::Item>,
-    ) -> Short<()> {
-        debug_assert!(S::is_mark(mark.item));
-        let pattern = self.packed().repeat_compared(fingerprint.remainder);
-        let (home, i) = split(fingerprint.quotient);
-        let (mut block, header) = self.open_block::<L>(home, i);
-        let packed = block.packed();
-        if header.offset > 63 {
-            return Short::NotHere;
-        }
-        let run = header.probe::<I>(i);
-        let Some(through) = packed.highs_through(run.last) else {
-            return Short::NotHere;
-        };
-        let window = block.as_ref().window(run.start);
-        let equal = through & !packed.differ(window, pattern) & run.occupied;
-        if equal.count_ones() != 1 {
-            return Short::NotHere;
-        }
-        // Marked slots of others in this run, or in front of it, do not matter.
-        let slot = packed.index_of(equal);
-        if header.bare(run.start) >> slot & 1 == 0 {
-            return Short::NotHere;
-        }
-        let at = run.start + slot + 1;
-        // The run does not end before that slot, so nothing is settled up to its end.
-        if let Some(empty) = header.first_settled::<I, L, true>(at) {
-            let _empty = block::shift_up::<I, S>(&mut block, at, empty, mark);
-        } else if !self.shift_out::<I, S>(home, at, mark, Still) {
-            return Short::NotHere;
-        }
-        self.used += 1;
-        Short::Done(())
-    }
-
     /// Takes a slot with this fingerprint's remainder out of its run. If `ALONE`, only one
     /// that no other slot of the run equals.
     #[inline(always)]

@@ -8,7 +8,9 @@
 //! | [`Bare`] | none | the plain quotient filter |
 //! | [`Marks`] | 64 bits | extensions and counters: a marked slot continues the fingerprint before it |
 
-use crate::bits::{Isa, Lane, close_bits, load_word, shift_bits_down, shift_bits_up, store_word};
+use crate::bits::{
+    Isa, Lane, close_bits, load_word, open_bit, shift_bits_down, shift_bits_up, store_word,
+};
 
 /// Per-slot data of a block. All functions get the lane's [`BYTES`](Lane::BYTES)
 /// bytes, which are zero in an empty block.
@@ -35,6 +37,13 @@ pub trait Sidecar: Lane {
     /// Moves the items of `from..to` up by one slot, puts `carry` at `from`, and gives
     /// the item that was at `to`.
     fn shift_up(lane: &mut [u8], from: u32, to: u32, carry: Self::Item) -> Self::Item;
+
+    /// Moves the items of `from..to` up by one slot and puts `new` at `from`. Slot `to` is empty; or
+    /// it is 64, and the last item is no more.
+    #[inline(always)]
+    fn open<I: Isa>(lane: &mut [u8], from: u32, to: u32, new: Self::Item) {
+        let _empty = Self::shift_up(lane, from, to.min(63), new);
+    }
 
     /// Moves the items of `from + 1..=to` down by one slot, puts `carry` at `to`, and
     /// gives the item that was at `from`.
@@ -148,6 +157,12 @@ impl Sidecar for Marks {
         let (word, out) = shift_bits_up(load_word(lane, 0), from, to, Self::is_mark(carry));
         store_word(lane, 0, word);
         mark(out)
+    }
+
+    #[inline(always)]
+    fn open<I: Isa>(lane: &mut [u8], from: u32, to: u32, new: Mark) {
+        let word = open_bit::<I>(load_word(lane, 0), from, to, u64::from(Self::is_mark(new)));
+        store_word(lane, 0, word);
     }
 
     #[inline(always)]

@@ -52,7 +52,7 @@ impl<S: Sidecar> SimpleWriter<S> {
             return Err(self.table.full());
         }
         let (block, i) = split(self.end);
-        block::put::<S>(&mut self.table.block_mut(block), i, slot);
+        block::overwrite::<S>(&mut self.table.block_mut(block), i, slot);
         self.end += 1;
         self.table.used += 1;
         Ok(())

@@ -1,0 +1,226 @@
+//! The operations on the table that add a slot: a fingerprint, or a digit to one.
+
+use std::marker::PhantomData;
+
+use super::core::Core;
+use super::ops::alone_and_bare;
+use super::print::extension_slot;
+use crate::bits::{Isa, Operation};
+use crate::error::Error;
+use crate::quotient::{Added, Fingerprint, Mark, Marks, Opening, Short, Sidecar, Still};
+
+pub(super) struct InsertPlain<'f, L> {
+    pub(super) core: &'f mut Core,
+    pub(super) h0: u64,
+    pub(super) lane: PhantomData<L>,
+}
+
+impl<L: Sidecar> Operation for InsertPlain<'_, L>
+where
+    Mark: Into<L::Item>,
+{
+    type Output = Option<Result<(), Error>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let InsertPlain { core, h0, lane } = self;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = core.geometry.fingerprint(h0);
+        match core
+            .table
+            .insert_short::<I, L>(quotient, remainder, Mark::Home.into())
+        {
+            Added::Done => {
+                core.live += 1;
+                Some(Ok(()))
+            }
+            Added::Across(opening) => I::apart(InsertAcross {
+                core,
+                h0,
+                opening,
+                lane,
+            }),
+            Added::NotHere => I::apart(InsertBeyond { core, h0, lane }),
+        }
+    }
+}
+
+struct InsertAcross<'f, L: Sidecar> {
+    core: &'f mut Core,
+    h0: u64,
+    opening: Opening<L::Item>,
+    lane: PhantomData<L>,
+}
+
+impl<L: Sidecar> Operation for InsertAcross<'_, L> {
+    type Output = Option<Result<(), Error>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let InsertAcross {
+            core, h0, opening, ..
+        } = self;
+        if core.table.open_across::<I, L>(&opening, Still) {
+            core.live += 1;
+            return Some(Ok(()));
+        }
+        I::apart(InsertFar { core, h0 })
+    }
+}
+
+struct InsertBeyond<'f, L> {
+    core: &'f mut Core,
+    h0: u64,
+    lane: PhantomData<L>,
+}
+
+impl<L: Sidecar> Operation for InsertBeyond<'_, L>
+where
+    Mark: Into<L::Item>,
+{
+    type Output = Option<Result<(), Error>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let InsertBeyond { core, h0, .. } = self;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = core.geometry.fingerprint(h0);
+        let home = Mark::Home.into();
+        if core
+            .table
+            .insert_displaced::<I, L>(quotient, remainder, home)
+        {
+            core.live += 1;
+            return Some(Ok(()));
+        }
+        I::apart(InsertFar { core, h0 })
+    }
+}
+
+struct InsertFar<'f> {
+    core: &'f mut Core,
+    h0: u64,
+}
+
+impl Operation for InsertFar<'_> {
+    type Output = Option<Result<(), Error>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let Core {
+            table,
+            geometry,
+            live,
+            ..
+        } = self.core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(self.h0);
+        let run = table.odd_run::<I>(quotient);
+        let at = if table.has_marks(&run) {
+            let at = table.lower_bound(&run, remainder);
+            if at < run.end && table.remainder(at) == remainder {
+                return None;
+            }
+            at
+        } else {
+            table.upper_bound(&run, remainder)
+        };
+        let result = table.open_home::<I>(&run, at, remainder, Mark::Home);
+        *live += u64::from(result.is_ok());
+        Some(result)
+    }
+}
+
+/// Appends one digit to the one fingerprint of a minirun, where it has none and is in its home
+/// block or the next one. Has that been done?
+pub(super) struct Extend<'f, L> {
+    pub(super) core: &'f mut Core,
+    pub(super) h0: u64,
+    pub(super) digit: u64,
+    pub(super) lane: PhantomData<L>,
+}
+
+impl<L: Sidecar> Operation for Extend<'_, L> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        let Extend {
+            core, h0, digit, ..
+        } = self;
+        let fingerprint = core.geometry.fingerprint(h0);
+        let slot = extension_slot(digit);
+        match core.table.extend_short::<I, L>(fingerprint, slot) {
+            Added::Done => true,
+            Added::Across(opening) => I::apart(ExtendAcross { core, opening }),
+            Added::NotHere => I::apart(ExtendDisplaced { core, h0, digit }),
+        }
+    }
+}
+
+struct ExtendAcross<'f> {
+    core: &'f mut Core,
+    opening: Opening<Mark>,
+}
+
+impl Operation for ExtendAcross<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        let ExtendAcross { core, opening } = self;
+        core.table.open_across::<I, Marks>(&opening, Still)
+    }
+}
+
+/// The same in the next block.
+struct ExtendDisplaced<'f> {
+    core: &'f mut Core,
+    h0: u64,
+    digit: u64,
+}
+
+impl Operation for ExtendDisplaced<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        let ExtendDisplaced { core, h0, digit } = self;
+        let fingerprint = core.geometry.fingerprint(h0);
+        let slot = extension_slot(digit);
+        core.table.extend_displaced::<I>(fingerprint, slot)
+    }
+}
+
+/// The same wherever it is.
+pub(super) struct ExtendBeyond<'f> {
+    pub(super) core: &'f mut Core,
+    pub(super) h0: u64,
+    pub(super) digit: u64,
+}
+
+impl Operation for ExtendBeyond<'_> {
+    type Output = Short<Result<(), Error>>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let Core {
+            table, geometry, ..
+        } = self.core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(self.h0);
+        let run = table.odd_run::<I>(quotient);
+        let Some(at) = alone_and_bare(table, &run, remainder) else {
+            return Short::NotHere;
+        };
+        Short::Done(table.open_marked::<I>(&run, at + 1, extension_slot(self.digit)))
+    }
+}
