@@ -477,6 +477,14 @@ pub(super) fn set_runend(block: &mut RawBlockMut<'_>, slot: u32, runend: bool) {
     block.set_word::<RUNENDS>(word & !(1 << slot) | u64::from(runend) << slot);
 }
 
+/// Fills an empty slot.
+#[inline(always)]
+pub(super) fn put<S: Sidecar>(block: &mut RawBlockMut<'_>, slot: u32, content: Slot<S::Item>) {
+    add_runends(block, u64::from(content.runend) << slot);
+    let _empty = S::shift_up(block.lane(), slot, slot, content.item);
+    block.set_slot(slot, content.value);
+}
+
 /// Overwrites a slot.
 #[inline(always)]
 pub(super) fn overwrite<S: Sidecar>(

@@ -113,6 +113,14 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Added::NotHere;
         }
         let place = header.place::<I, L>(i);
+        if place.occupied == 0 && place.start == i {
+            // The home slot is empty, as most are at low loads: nothing to compare or to move.
+            let mut block = two.near();
+            block::put::<L>(&mut block, i, new_slot(&place, value, item));
+            block::add_occupied(&mut block, 1 << i);
+            self.used += 1;
+            return Added::Done;
+        }
         let Some(at) = upper_bound::<L>(&mut two, &header, &place, value) else {
             return Added::NotHere;
         };
