@@ -86,6 +86,8 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         if self.core.minirun_of(query.h0()) != minirun {
             return Err(Error::mismatch("the query belongs to another minirun"));
         }
+        // While keys are compared, the lines where it will happen are on their way.
+        self.core.prefetch_to_change(query.h0());
         if let [key] = keys {
             if self.core.minirun_of(key.h0()) == minirun && self.core.adapt_at_once(query, key) {
                 return Ok(Adapted::ONE);

@@ -125,8 +125,8 @@ impl Isa for Avx2 {
 
     /// There is room behind an end where one bit less of `starts` is set than of `ends`.
     #[inline(always)]
-    fn with_room<const SPACE: u32>(ends: u64, starts: u64) -> u64 {
-        all_balanced(starts >> SPACE, ends, 1) & ends
+    fn with_room(ends: u64, starts: u64) -> u64 {
+        all_balanced(starts, ends, 1) & ends
     }
 
     #[inline(always)]

@@ -60,20 +60,16 @@ pub(super) fn is_available() -> bool {
     })
 }
 
-/// The places of 64 slots, counted down, and moved down by `SPACE`.
-struct Places<const SPACE: u32>;
-
-impl<const SPACE: u32> Places<SPACE> {
-    const ALL: &'static [u8; 64] = &{
-        let mut places = [0; 64];
-        let mut i = 0;
-        while i < 64 {
-            places[i] = (64 + SPACE) as u8 - i as u8;
-            i += 1;
-        }
-        places
-    };
-}
+/// The places of 64 slots, counted down.
+const PLACES: &[u8; 64] = &{
+    let mut places = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        places[i] = 64 - i as u8;
+        i += 1;
+    }
+    places
+};
 
 /// A bit for each slot up to and including which as many bits of `opened` are set, and `open`
 /// more, as of `closed`. The count of opened less the count of closed at every slot, in a byte
@@ -117,13 +113,12 @@ impl Isa for Avx512 {
     /// The places of both, in the order of their ranks, counted down so that a start that is not
     /// there is the last. What is said of an end that is not there, no bit of `ends` takes.
     #[inline(always)]
-    fn with_room<const SPACE: u32>(ends: u64, starts: u64) -> u64 {
+    fn with_room(ends: u64, starts: u64) -> u64 {
         // SAFETY: see `Avx512`.
         unsafe {
-            let places = _mm512_loadu_si512(Places::<0>::ALL.as_ptr().cast());
-            let moved = _mm512_loadu_si512(Places::<SPACE>::ALL.as_ptr().cast());
+            let places = _mm512_loadu_si512(PLACES.as_ptr().cast());
             let ends_in_order = _mm512_maskz_compress_epi8(ends, places);
-            let starts_in_order = _mm512_maskz_compress_epi8(starts, moved);
+            let starts_in_order = _mm512_maskz_compress_epi8(starts, places);
             let room = _mm512_cmplt_epu8_mask(starts_in_order, ends_in_order);
             Self::deposit(room, ends)
         }

@@ -40,16 +40,15 @@ pub trait Isa: Copy {
     /// of `opened` up to and including the slot, and `open` more, as of `closed` below it.
     fn all_settled(opened: u64, closed: u64, open: u32) -> u64;
 
-    /// Those bits of `ends` that have room behind them: more than `SPACE` places, 0 or 1, to the
-    /// bit of `starts` that has as many below it, or no such bit. The run of a start ends there or
-    /// above; with a space, bit 0 is no start.
+    /// Those bits of `ends` that have room behind them: the bit of `starts` that has as many below
+    /// it is above, or there is no such bit. The run of a start ends there or above.
     ///
     /// ```text
     /// ends     . 1 . . . 1 . . 1 .        runs end there,
     /// starts   . . 1 . 1 . . . . .        and the ones behind them want to start here:
     ///            ^ with room   ^ with room
     /// ```
-    fn with_room<const SPACE: u32>(ends: u64, starts: u64) -> u64;
+    fn with_room(ends: u64, starts: u64) -> u64;
 
     /// The bits of `word` at the set bits of `mask`, moved together at the low end.
     fn compress(word: u64, mask: u64) -> u64;
@@ -240,11 +239,11 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
-    fn with_room<const SPACE: u32>(mut ends: u64, mut starts: u64) -> u64 {
+    fn with_room(mut ends: u64, mut starts: u64) -> u64 {
         let mut with_room = 0;
         while ends != 0 {
             let (end, start) = (ends.trailing_zeros(), starts.trailing_zeros());
-            with_room |= u64::from(starts == 0 || start > end + SPACE) << end;
+            with_room |= u64::from(start > end) << end;
             ends &= ends - 1;
             starts &= starts.wrapping_sub(1);
         }

@@ -168,6 +168,7 @@ impl<'t> RawBlock<'t> {
         let at = self.slots_at + self.packed.first_bit_here(slot) / 8;
         self.prefetch(at);
         self.prefetch(at + 64);
+        self.prefetch(at + 128);
     }
 
     /// Asks for the cache lines of header and lane: one, or two if they lie on both sides of
@@ -187,13 +188,14 @@ impl<'t> RawBlock<'t> {
     /// Asks for the cache line with the byte that is `at` bytes behind the start of the block.
     #[inline(always)]
     fn prefetch(&self, at: usize) {
-        debug_assert!(at < self.slots_at + self.packed.bytes_per_block() + 64);
         #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             // SAFETY: a prefetch reads nothing, whatever the address.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(self.start.wrapping_add(at).cast()) };
         }
+        #[cfg(not(all(target_arch = "x86_64", not(twiceshy_portable))))]
+        let _ = at;
     }
 }
 

@@ -189,6 +189,17 @@ impl Header {
         I::first_settled(opened, self.own_ends(), among, from)
     }
 
+    /// The first empty slot at or after `from`, where that is in a run, or the end of one, or the
+    /// end of all runs of earlier blocks; `None` if there is none in this block. Where the runs up to
+    /// one have ended, a slot is empty if the home of the next one is behind it. The offset and
+    /// `from` must be below 64.
+    #[inline(always)]
+    pub(super) fn first_empty<I: Isa, S: Sidecar>(&self, from: u32) -> Option<u32> {
+        let ended = self.last_slots::<S>() << 1 | 1 << (self.offset & 63);
+        let empty = I::with_room(ended, self.occupieds) >> (from & 63) << (from & 63);
+        (empty != 0).then(|| empty.trailing_zeros())
+    }
+
     /// How many slots of this block move when all of the block before it do: those before the
     /// first that is settled.
     #[inline(always)]
@@ -204,7 +215,7 @@ impl Header {
     #[inline(always)]
     pub(super) fn through_moving<I: Isa, S: Sidecar>(&self, from: u32) -> Option<u64> {
         let next_homes = self.occupieds & self.occupieds.wrapping_sub(1);
-        let settled = I::with_room::<0>(self.seen_last_slots::<S>(), next_homes);
+        let settled = I::with_room(self.seen_last_slots::<S>(), next_homes);
         through_first_from(settled, from)
     }
 
@@ -212,7 +223,7 @@ impl Header {
     #[inline(always)]
     pub(super) fn through_moving_displaced<I: Isa, S: Sidecar>(&self, last: u32) -> Option<u64> {
         let last_slots = self.seen_last_slots::<S>() | 1 << (last & 63);
-        let settled = I::with_room::<0>(last_slots, self.occupieds);
+        let settled = I::with_room(last_slots, self.occupieds);
         through_first_from(settled, last)
     }
 

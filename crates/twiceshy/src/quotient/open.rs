@@ -125,7 +125,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Added::NotHere;
         };
         // The run does not end before the place, so nothing is settled up to its end.
-        let to = header.first_settled::<I, L, true>(at);
+        let to = header.first_empty::<I, L>(at);
         let opening = Opening {
             occupied: 1 << i,
             ..Opening::new(home, place.start, at, new_slot(&place, value, item))
@@ -196,7 +196,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         opening: &Opening<L::Item>,
     ) -> bool {
         let (block, ..) = opening.parts();
-        let Some(to) = header.first_settled::<I, L, true>(u32::from(header.offset)) else {
+        let Some(to) = header.first_empty::<I, L>(u32::from(header.offset)) else {
             let done = self.open_across::<I, L>(opening, Still);
             if done {
                 block::raise_offset(&mut self.block_mut(block));
@@ -235,7 +235,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         };
         let opening = Opening::new(home, at, at, mark);
         // The run does not end before that slot, so nothing is settled up to its end.
-        let Some(to) = header.first_settled::<I, L, true>(at) else {
+        let Some(to) = header.first_empty::<I, L>(at) else {
             return Added::Across(opening);
         };
         opening.open::<I, S>(&mut two, to);
@@ -312,7 +312,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             if header.offset > 63 {
                 break;
             }
-            if let Some(to) = header.first_settled::<I, L, true>(u32::from(header.offset)) {
+            if let Some(to) = header.first_empty::<I, L>(u32::from(header.offset)) {
                 return Some((near, to));
             }
         }
