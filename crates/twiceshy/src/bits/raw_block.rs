@@ -168,7 +168,6 @@ impl<'t> RawBlock<'t> {
         let at = self.slots_at + self.packed.first_bit_here(slot) / 8;
         self.prefetch(at);
         self.prefetch(at + 64);
-        self.prefetch(at + 128);
     }
 
     /// Asks for the cache lines of header and lane: one, or two if they lie on both sides of
