@@ -92,8 +92,12 @@ impl Place {
         // Now it is one of the block's, which the compiler does not see.
         let start = start & 63;
         let window = two.near().as_ref().window(start);
-        // The first that is equal; what is behind it may be equal or not.
-        let equal = through & packed.first_equal(window, pattern);
+        // All that are equal, if that is asked, or the first; it does not matter which one goes.
+        let equal = if ALONE {
+            through & !packed.differ(window, pattern)
+        } else {
+            through & packed.first_equal(window, pattern)
+        };
         if equal == 0 {
             return Err(Taken::Done(Removed::NotFound));
         }
