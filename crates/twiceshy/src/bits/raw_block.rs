@@ -186,7 +186,7 @@ impl<'t> RawBlock<'t> {
 
     /// Asks for the cache line with the byte that is `at` bytes behind the start of the block.
     #[inline(always)]
-    fn prefetch(&self, at: usize) {
+    pub(super) fn prefetch(&self, at: usize) {
         #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

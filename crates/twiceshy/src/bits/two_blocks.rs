@@ -75,16 +75,10 @@ impl<'t> TwoBlocks<'t> {
     /// the next one ends, and the line behind that.
     #[inline(always)]
     pub fn prefetch_next(&mut self) {
-        self.near().as_ref().prefetch_next();
-        #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: this is in the room behind the next block's header, and a prefetch reads
-            // nothing.
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(self.start_of_next().add(HEADER - 1 + 64).cast())
-            };
-        }
+        let header_ends = self.slots_at + self.packed.bytes_per_block() + HEADER - 1;
+        let near = self.near();
+        near.as_ref().prefetch_next();
+        near.as_ref().prefetch(header_ends + 64);
     }
 
     #[inline(always)]
