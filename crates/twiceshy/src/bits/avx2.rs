@@ -63,8 +63,8 @@ fn pdep_is_slow() -> bool {
     amd && family < 0x19
 }
 
-/// `3 << (rank & 63)`. Compilers would put the 3 into a register first; a shift reads it from memory just
-/// as well.
+/// `3 << (rank & 63)`. Compilers would put the 3 into a register first; a shift reads it from
+/// memory just as well.
 #[inline(always)]
 fn two_bits(rank: u32) -> u64 {
     #[cfg(not(miri))]

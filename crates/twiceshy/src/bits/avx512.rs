@@ -25,11 +25,10 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::avx2::{self, Avx2};
-use super::cpu::{Isa, Operation, close_all_by_shift, close_by_shift};
+use super::cpu::{Isa, Operation, close_all_by_shift, close_by_shift, open_by_shift};
 use super::packed::Packed;
 use super::raw_block::RawBlock;
 use super::scan::{Scan, Scanned};
-use super::two_blocks::open_by_shift;
 
 /// Every method is called from [`run`] only, on a machine with all that it enables: that
 /// is the `SAFETY` of every block here.

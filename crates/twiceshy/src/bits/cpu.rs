@@ -14,7 +14,6 @@ use super::packed::Packed;
 use super::raw_block::{RawBlock, load, store};
 use super::scan::{self, Scan, Scanned};
 use super::select;
-use super::two_blocks::open_by_shift;
 use super::word::{mask_below, mask_through, rank_through};
 
 /// A set of instructions to compile an [`Operation`] for.
@@ -169,6 +168,24 @@ pub(super) unsafe fn close_all_by_shift<I: Isa>(words: *mut u8, bits: u32, low: 
     let carry = carry & mask_below(bits);
     // SAFETY: as in `close_by_shift`.
     unsafe { I::shift_words_down(words, bits, low.min(63 * bits), 64 * bits, carry) };
+}
+
+/// [`Isa::open_words`] as a shift of words: for any number of slots of any width.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub(super) unsafe fn open_by_shift<I: Isa>(
+    words: *mut u8,
+    bits: u32,
+    low: usize,
+    high: u32,
+    value: u64,
+) {
+    let high = high.clamp(bits, 64 * bits);
+    let low = (low as u32).min(high - bits);
+    // SAFETY: the caller's promise, and the range is one now.
+    unsafe { I::shift_words_up(words, bits, low, high, value & mask_below(bits)) };
 }
 
 /// Bytes behind a block that must be there, because whole vectors are read and written.

@@ -12,7 +12,6 @@
 use std::marker::PhantomData;
 
 use super::cpu::Isa;
-use super::mask_below;
 use super::packed::Packed;
 use super::raw_block::{HEADER, RawBlockMut, load};
 use super::register::address_in_register;
@@ -171,24 +170,6 @@ impl<'t> TwoBlocks<'t> {
             I::open_words(words, bits, 0, (to + 1).wrapping_mul(bits), value);
         }
     }
-}
-
-/// [`Isa::open_words`] as a shift of words: for any number of slots of any width.
-///
-/// # Safety
-/// As there.
-#[inline(always)]
-pub(super) unsafe fn open_by_shift<I: Isa>(
-    words: *mut u8,
-    bits: u32,
-    low: usize,
-    high: u32,
-    value: u64,
-) {
-    let high = high.clamp(bits, 64 * bits);
-    let low = (low as u32).min(high - bits);
-    // SAFETY: the caller's promise, and the range is one now.
-    unsafe { I::shift_words_up(words, bits, low, high, value & mask_below(bits)) };
 }
 
 #[cfg(test)]

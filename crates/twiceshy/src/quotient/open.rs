@@ -2,7 +2,7 @@
 //!
 //! What [`short`](super::short) is for removals. The empty slot where the moving stops is all
 //! zero, so a word of which some bits move up by one is the word and those bits added, and nobody
-//! asks whether there is anything to move:
+//! asks whether there is anything to move, unless the home slot itself is empty:
 //!
 //! ```text
 //! add x to the run of b and e   slot      at          empty
