@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 
 use super::avx2_scan;
 use super::cpu::{Isa, Operation};
+use super::masks::all_but;
 use super::packed::Packed;
 use super::raw_block::RawBlock;
 use super::scan::{Scan, Scanned};
@@ -168,6 +169,17 @@ impl Isa for Avx2 {
     #[inline(always)]
     fn without_bit(word: u64, bit: u32) -> u64 {
         Self::compress(word, !(1 << (bit & 63)))
+    }
+
+    #[inline(always)]
+    fn close_bit(word: u64, from: u32, to: u32) -> u64 {
+        // All bits but one are put together, and apart again with a gap elsewhere.
+        Self::deposit(Self::compress(word, all_but(from)), all_but(to))
+    }
+
+    #[inline(always)]
+    fn with_gap(word: u64, from: u32, to: u32) -> u64 {
+        Self::deposit(Self::compress(word, all_but(to)), all_but(from))
     }
 
     #[inline(always)]

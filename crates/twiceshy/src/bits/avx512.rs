@@ -26,7 +26,8 @@ use std::sync::OnceLock;
 
 use super::avx2::{self, Avx2};
 use super::cpu::{Isa, Operation, close_all_by_shift, close_by_shift, open_by_shift};
-use super::packed::Packed;
+use super::masks::{below_end, low_bits};
+use super::packed::{Packed, Start};
 use super::raw_block::RawBlock;
 use super::scan::{Scan, Scanned};
 
@@ -98,6 +99,20 @@ fn all_balanced(opened: u64, closed: u64, open: u32) -> u64 {
     }
 }
 
+/// Whether there is room behind the ends, in the order of their ranks: see [`Isa::with_room`]. The
+/// places of ends and starts are put in order, counted down so that a start that is not there is the
+/// last. What is said of an end that is not there means nothing.
+#[inline(always)]
+fn room_in_order(ends: u64, starts: u64) -> u64 {
+    // SAFETY: see `Avx512`.
+    unsafe {
+        let places = _mm512_loadu_si512(PLACES.as_ptr().cast());
+        let ends = _mm512_maskz_compress_epi8(ends, places);
+        let starts = _mm512_maskz_compress_epi8(starts, places);
+        _mm512_cmplt_epu8_mask(starts, ends)
+    }
+}
+
 impl Isa for Avx512 {
     #[inline(always)]
     fn select_bit(word: u64, rank: u32) -> u64 {
@@ -109,18 +124,15 @@ impl Isa for Avx512 {
         Avx2::select_two(word, rank)
     }
 
-    /// The places of both, in the order of their ranks, counted down so that a start that is not
-    /// there is the last. What is said of an end that is not there, no bit of `ends` takes.
     #[inline(always)]
     fn with_room(ends: u64, starts: u64) -> u64 {
-        // SAFETY: see `Avx512`.
-        unsafe {
-            let places = _mm512_loadu_si512(PLACES.as_ptr().cast());
-            let ends_in_order = _mm512_maskz_compress_epi8(ends, places);
-            let starts_in_order = _mm512_maskz_compress_epi8(starts, places);
-            let room = _mm512_cmplt_epu8_mask(starts_in_order, ends_in_order);
-            Self::deposit(room, ends)
-        }
+        Self::deposit(room_in_order(ends, starts), ends)
+    }
+
+    #[inline(always)]
+    fn with_room_from(ends: u64, starts: u64, rank: u32) -> u64 {
+        let rank = rank & 63;
+        Self::deposit(room_in_order(ends, starts) >> rank << rank, ends)
     }
 
     #[inline(always)]
@@ -157,6 +169,16 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn without_bit(word: u64, bit: u32) -> u64 {
         Avx2::without_bit(word, bit)
+    }
+
+    #[inline(always)]
+    fn close_bit(word: u64, from: u32, to: u32) -> u64 {
+        Avx2::close_bit(word, from, to)
+    }
+
+    #[inline(always)]
+    fn with_gap(word: u64, from: u32, to: u32) -> u64 {
+        Avx2::with_gap(word, from, to)
     }
 
     #[inline(always)]
@@ -206,52 +228,54 @@ impl Isa for Avx512 {
         }
     }
 
-    /// One vector from the byte of the first bit on is nearly always enough.
+    /// One vector from the byte of the first slot on is nearly always enough.
     #[inline(always)]
-    unsafe fn close_words(words: *mut u8, bits: u32, first: usize, before: u64, length: usize) {
-        let end = length.wrapping_add(first % 8);
-        if end > 512 {
+    unsafe fn close_words(words: *mut u8, packed: &Packed, start: u32, before: u32, to: u32) {
+        if !packed.is_in_vector(start, to) {
             // SAFETY: the caller's promise.
-            return unsafe { close_many(words, bits, first, before, length) };
+            return unsafe { close_many(words, packed, start, before, to) };
         }
-        // SAFETY: see `Avx512` and the caller's promise.
+        // SAFETY: see `Avx512` and the caller's promise. The end of the slots is in the vector.
         unsafe {
-            let at = words.add(first / 8);
+            let byte = packed.byte(start);
+            let at = words.add(byte);
             let here = _mm512_loadu_si512(at.cast());
             // Nothing above comes down, so what opens there is empty.
-            let moving = below(end, here);
+            let through = _mm512_loadu_si512(below_end(packed.end(to, byte)).cast());
+            let moving = _mm512_and_si512(here, through);
             let above = _mm512_alignr_epi64::<1>(_mm512_setzero_si512(), moving);
-            let moved = _mm512_shrdv_epi64(moving, above, _mm512_set1_epi64(i64::from(bits)));
+            let by = _mm512_set1_epi64(i64::from(packed.bits()));
+            let moved = _mm512_shrdv_epi64(moving, above, by);
             let changed = _mm512_xor_si512(moving, moved);
             // A slot of a window starts in its first word.
-            let changed = _mm512_andnot_si512(first_word(before), changed);
+            let changed = _mm512_andnot_si512(first_word(low_bits(before)), changed);
             _mm512_storeu_si512(at.cast(), _mm512_xor_si512(here, changed));
         }
     }
 
-    /// One vector from the byte of the lowest bit on is nearly always enough.
+    /// One vector from the byte of the slot on is nearly always enough.
     #[inline(always)]
-    unsafe fn open_words(words: *mut u8, bits: u32, low: usize, high: u32, value: u64) {
-        let skipped = (low % 8) as u32;
-        let end = high.wrapping_sub(low as u32).wrapping_add(skipped);
-        if end > 512 {
+    unsafe fn open_words(words: *mut u8, packed: &Packed, at: u32, to: u32, value: u64) {
+        if !packed.is_in_vector(at, to) {
             // SAFETY: the caller's promise.
-            return unsafe { open_many(words, bits, low, high, value) };
+            return unsafe { open_many(words, packed, at, to, value) };
         }
-        // SAFETY: see `Avx512` and the caller's promise.
+        let Start { byte, bit } = packed.start(at);
+        // SAFETY: see `Avx512` and the caller's promise. The end of the slots is in the vector.
         unsafe {
-            let at = words.add(low / 8);
+            let at = words.add(byte);
             let here = _mm512_loadu_si512(at.cast());
-            let behind = from(end);
-            let before = first_word(Self::low_bits(!0, skipped));
-            // The table is that of `!(a | b) & c`.
-            let moving = _mm512_ternarylogic_epi64::<0b0000_0010>(behind, before, here);
+            let through = _mm512_loadu_si512(below_end(packed.end(to, byte)).cast());
+            let before = first_word(low_bits(bit));
+            // The table is that of `a & !b & c`.
+            let moving = _mm512_ternarylogic_epi64::<0b0010_0000>(through, before, here);
             let below = _mm512_alignr_epi64::<7>(moving, _mm512_setzero_si512());
-            let moved = _mm512_shldv_epi64(moving, below, _mm512_set1_epi64(i64::from(bits)));
-            // What was in the last slot goes nowhere. The table is that of `!a & b ^ c`.
-            let changed = _mm512_ternarylogic_epi64::<0b1010_0110>(behind, moved, moving);
+            let by = _mm512_set1_epi64(i64::from(packed.bits()));
+            let moved = _mm512_shldv_epi64(moving, below, by);
+            // What was in the last slot goes nowhere. The table is that of `a & b ^ c`.
+            let changed = _mm512_ternarylogic_epi64::<0b0110_1010>(through, moved, moving);
             // And that of `a ^ b ^ c`.
-            let value = first_word(value << skipped);
+            let value = first_word(value << (bit & 63));
             let words = _mm512_ternarylogic_epi64::<0b1001_0110>(here, changed, value);
             _mm512_storeu_si512(at.cast(), words);
         }
@@ -259,10 +283,11 @@ impl Isa for Avx512 {
 
     /// One vector that ends where the block does, and one that starts there.
     #[inline(always)]
-    unsafe fn open_all_words(words: *mut u8, bits: u32, value: u64) {
+    unsafe fn open_all_words(words: *mut u8, packed: &Packed, value: u64) {
+        let bits = packed.bits();
         if !(8..=16).contains(&bits) {
             // SAFETY: the caller's promise.
-            return unsafe { open_many(words, bits, 0, 64 * bits, value) };
+            return unsafe { open_many(words, packed, 0, 63, value) };
         }
         // SAFETY: see `Avx512` and the caller's promise. A block has at least eight words, and all
         // of them are in the two vectors; the first takes precedence.
@@ -321,14 +346,14 @@ impl Isa for Avx512 {
 /// As there; and the machine has what [`run`] needs.
 #[cold]
 #[inline(never)]
-unsafe fn close_many(words: *mut u8, bits: u32, first: usize, before: u64, length: usize) {
+unsafe fn close_many(words: *mut u8, packed: &Packed, start: u32, before: u32, to: u32) {
     #[target_feature(enable = "popcnt,bmi2,avx512f,avx512bw,avx512vbmi2")]
-    unsafe fn close(words: *mut u8, bits: u32, first: usize, before: u64, length: usize) {
+    unsafe fn close(words: *mut u8, packed: &Packed, start: u32, before: u32, to: u32) {
         // SAFETY: the caller's promise.
-        unsafe { close_by_shift::<Avx512>(words, bits, first, before, length) };
+        unsafe { close_by_shift::<Avx512>(words, packed, start, before, to) };
     }
     // SAFETY: the caller's promise.
-    unsafe { close(words, bits, first, before, length) };
+    unsafe { close(words, packed, start, before, to) };
 }
 
 /// [`open_words`](Isa::open_words) for more than a vector, in the same way.
@@ -337,14 +362,14 @@ unsafe fn close_many(words: *mut u8, bits: u32, first: usize, before: u64, lengt
 /// As there, and eight bytes before `words` can be read; and the machine has what [`run`] needs.
 #[cold]
 #[inline(never)]
-unsafe fn open_many(words: *mut u8, bits: u32, low: usize, high: u32, value: u64) {
+unsafe fn open_many(words: *mut u8, packed: &Packed, at: u32, to: u32, value: u64) {
     #[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
-    unsafe fn open(words: *mut u8, bits: u32, low: usize, high: u32, value: u64) {
+    unsafe fn open(words: *mut u8, packed: &Packed, at: u32, to: u32, value: u64) {
         // SAFETY: the caller's promise.
-        unsafe { open_by_shift::<Avx512>(words, bits, low, high, value) };
+        unsafe { open_by_shift::<Avx512>(words, packed, at, to, value) };
     }
     // SAFETY: the caller's promise.
-    unsafe { open(words, bits, low, high, value) };
+    unsafe { open(words, packed, at, to, value) };
 }
 
 /// [`close_all_words`](Isa::close_all_words) for slots of any width, in the same way.
@@ -566,16 +591,6 @@ unsafe fn from_bit(bit: i64) -> __m512i {
 unsafe fn inside(low: u32, high: u32, words: __m512i) -> __m512i {
     // SAFETY: see `Avx512`. The table is that of `(a ^ b) & c`.
     unsafe { _mm512_ternarylogic_epi64::<0b0010_1000>(from(low), from(high), words) }
-}
-
-/// The bits of `words` below `high`, and zeros.
-#[inline(always)]
-unsafe fn below(high: usize, words: __m512i) -> __m512i {
-    // SAFETY: see `Avx512`.
-    let from = unsafe { from_bit(high as i64) };
-    // SAFETY: see `Avx512`. The table is that of `!a & c`: spelled out, because the compiler would
-    // split a shift and a negation of ones into more.
-    unsafe { _mm512_ternarylogic_epi64::<0b0000_1010>(from, from, words) }
 }
 
 /// `words` with zeros for the bits `low..high`.

@@ -14,7 +14,7 @@ use super::packed::Packed;
 use super::raw_block::{RawBlock, load, store};
 use super::scan::{self, Scan, Scanned};
 use super::select;
-use super::word::{mask_below, mask_through, rank_through};
+use super::word::{close_bits, mask_below, mask_through, rank_through};
 
 /// A set of instructions to compile an [`Operation`] for.
 pub trait Isa: Copy {
@@ -49,6 +49,13 @@ pub trait Isa: Copy {
     /// ```
     fn with_room(ends: u64, starts: u64) -> u64;
 
+    /// The same without the lowest `rank & 63` bits of `ends`.
+    #[inline(always)]
+    fn with_room_from(ends: u64, starts: u64, rank: u32) -> u64 {
+        let from = Self::select_bit(ends, rank & 63).wrapping_neg();
+        Self::with_room(ends, starts) & from
+    }
+
     /// The bits of `word` at the set bits of `mask`, moved together at the low end.
     fn compress(word: u64, mask: u64) -> u64;
 
@@ -57,6 +64,22 @@ pub trait Isa: Copy {
     fn without_bit(word: u64, bit: u32) -> u64 {
         let below = mask_below(bit & 63);
         word & below | word >> 1 & !below
+    }
+
+    /// `word` without `from & 63`: the bits above it through `to & 63`, no lower one, come down by one,
+    /// and that is left empty.
+    #[inline(always)]
+    fn close_bit(word: u64, from: u32, to: u32) -> u64 {
+        close_bits(word, mask_through(to & 63) >> (from & 63) << (from & 63))
+    }
+
+    /// `word` with a gap at bit `from`, below 64: the bits from there up to `to`, at most 64, come up by
+    /// one, over bit `to`, which was clear, or beyond the word.
+    #[inline(always)]
+    fn with_gap(word: u64, from: u32, to: u32) -> u64 {
+        // Added to themselves, bits move up by one.
+        let moving = Self::low_bits(word, to) >> (from & 63) << (from & 63);
+        word.wrapping_add(moving)
     }
 
     /// The lowest `count` bits of `word`; all of them if `count` is 64.
@@ -92,29 +115,29 @@ pub trait Isa: Copy {
     /// As [`shift_words_up`](Self::shift_words_up).
     unsafe fn shift_words_down(words: *mut u8, bits: u32, low: u32, high: u32, carry: u64);
 
-    /// Takes out a slot of the window at bit `first`, whose [bits before](Packed::bits_before) are
-    /// these: `length` bits from `first` on are whole slots, of which those behind come down by
-    /// one, and the last is left empty. If these are no such slots of a block, then its slots, and
-    /// 64 bytes from `first` on, may be anything.
+    /// Takes out a slot of the window at slot `start`, with so many [bits
+    /// before](Packed::bits_before) it: those behind it, through slot `to`, come down by one, and that
+    /// is left empty. If there is no such slot, then the slots, and 64 bytes from `start` on, may be
+    /// anything.
     ///
     /// # Safety
-    /// `words` is valid for reads and writes of 64 slots and [`SLACK`], and of 64 bytes from that
-    /// of bit `first` on, which is one of those slots; `0 < bits < 64`.
+    /// `words` is valid for reads and writes of 64 slots and [`SLACK`], and of 64 bytes from the byte
+    /// on where any of them starts.
     #[inline(always)]
-    unsafe fn close_words(words: *mut u8, bits: u32, first: usize, before: u64, length: usize) {
+    unsafe fn close_words(words: *mut u8, packed: &Packed, start: u32, before: u32, to: u32) {
         // SAFETY: the caller's promise.
-        unsafe { close_by_shift::<Self>(words, bits, first, before, length) };
+        unsafe { close_by_shift::<Self>(words, packed, start, before, to) };
     }
 
-    /// Puts a slot with `value` in at bit `low`: all through bit `high - 1` come up by one, and the
-    /// last is no more. If these are no such slots, the same holds as for `close_words`.
+    /// Puts `value` in at slot `at`: those from there up to `to` come up by one, and what was in that
+    /// is no more. If there are no such slots, the same holds as for `close_words`.
     ///
     /// # Safety
     /// As [`close_words`](Self::close_words); and eight bytes before can be read.
     #[inline(always)]
-    unsafe fn open_words(words: *mut u8, bits: u32, low: usize, high: u32, value: u64) {
+    unsafe fn open_words(words: *mut u8, packed: &Packed, at: u32, to: u32, value: u64) {
         // SAFETY: the caller's promise.
-        unsafe { open_by_shift::<Self>(words, bits, low, high, value) };
+        unsafe { open_by_shift::<Self>(words, packed, at, to, value) };
     }
 
     /// The same for all slots of a block.
@@ -122,9 +145,9 @@ pub trait Isa: Copy {
     /// # Safety
     /// As [`close_all_words`](Self::close_all_words); and eight bytes before can be read.
     #[inline(always)]
-    unsafe fn open_all_words(words: *mut u8, bits: u32, value: u64) {
+    unsafe fn open_all_words(words: *mut u8, packed: &Packed, value: u64) {
         // SAFETY: the caller's promise.
-        unsafe { open_by_shift::<Self>(words, bits, 0, 64 * bits, value) };
+        unsafe { open_by_shift::<Self>(words, packed, 0, 63, value) };
     }
 
     /// Takes out the slot that starts at bit `low`: all slots of the block behind it come down by
@@ -146,14 +169,14 @@ pub trait Isa: Copy {
 #[inline(always)]
 pub(super) unsafe fn close_by_shift<I: Isa>(
     words: *mut u8,
-    bits: u32,
-    first: usize,
-    before: u64,
-    length: usize,
+    packed: &Packed,
+    start: u32,
+    before: u32,
+    to: u32,
 ) {
-    let high = first.saturating_add(length).min(64 * bits as usize) as u32;
-    let (first, high) = (first as u32, high.max(bits));
-    let low = (first & !7) + before.count_ones();
+    let bits = packed.bits();
+    let high = (to.min(63) + 1) * bits;
+    let low = packed.byte(start) as u32 * 8 + before.min(63);
     let low = low.min(high - bits);
     // SAFETY: the caller's promise, and the range is one now.
     unsafe { I::shift_words_down(words, bits, low, high, 0) };
@@ -177,13 +200,14 @@ pub(super) unsafe fn close_all_by_shift<I: Isa>(words: *mut u8, bits: u32, low: 
 #[inline(always)]
 pub(super) unsafe fn open_by_shift<I: Isa>(
     words: *mut u8,
-    bits: u32,
-    low: usize,
-    high: u32,
+    packed: &Packed,
+    at: u32,
+    to: u32,
     value: u64,
 ) {
-    let high = high.clamp(bits, 64 * bits);
-    let low = (low as u32).min(high - bits);
+    let bits = packed.bits();
+    let high = (to.min(63) + 1) * bits;
+    let low = (packed.first_bit(at) as u32).min(high - bits);
     // SAFETY: the caller's promise, and the range is one now.
     unsafe { I::shift_words_up(words, bits, low, high, value & mask_below(bits)) };
 }

@@ -17,6 +17,7 @@ mod blocks;
 mod cells;
 mod choose;
 mod cpu;
+mod masks;
 mod packed;
 mod prefetch;
 mod raw_block;
@@ -38,6 +39,6 @@ pub use register::in_register;
 pub use scan::Scan;
 pub use two_blocks::TwoBlocks;
 pub use word::{
-    close_bits, load_word, mask_below, mask_through, open_bit, rank_through, shift_bits_down,
-    shift_bits_up, store_word,
+    load_word, mask_below, mask_through, open_bit, rank_through, shift_bits_down, shift_bits_up,
+    store_word,
 };

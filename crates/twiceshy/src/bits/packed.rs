@@ -12,6 +12,7 @@
 //! constants that depend on it.
 
 use super::cpu::Isa;
+use super::masks;
 use super::register::{in_register, read_again};
 use super::word::mask_below;
 #[cfg(test)]
@@ -39,6 +40,27 @@ pub struct Packed {
     compared_lows: u64,
     /// Entry `n`: the highest bit of each of the first `n` slots of a window.
     highs_of_first: [u64; 65],
+    /// Entry `n`: the byte where slot `n` starts. It is looked up, not computed: what waits for a
+    /// line that is not in the caches, should wait as few instructions (see `docs/design.md`).
+    bytes: [u16; 64],
+    /// Entry `n`: the bit of that byte.
+    bits_in_bytes: [u8; 64],
+    /// Entry `n`: how many bits are before a slot, from the byte on where slot `n` starts, if its
+    /// highest bit is the lowest of the window there. Few are, so this is mostly below zero.
+    bits_before: [i8; 64],
+    /// Entry `n`: the end of slot `n`, as [`masks`] has it.
+    ends: [i16; 64],
+    /// So many slots are always in a vector of 64 bytes that starts at the byte of the first.
+    per_vector: u32,
+}
+
+/// Where a slot starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The byte, counted from where the slots of the block start.
+    pub byte: usize,
+    /// The bit of that byte.
+    pub bit: u32,
 }
 
 impl Packed {
@@ -63,6 +85,7 @@ impl Packed {
         for count in 0..per_window {
             highs_of_first[count as usize] = highs & mask_below(count * bits);
         }
+        let first_bit = |slot: usize| slot as u32 * bits;
         Packed {
             bits: bits as usize,
             ignored,
@@ -74,6 +97,11 @@ impl Packed {
             compared_ones: ones << ignored,
             compared_lows: compared & !highs,
             highs_of_first,
+            bytes: std::array::from_fn(|slot| (first_bit(slot) / 8) as u16),
+            bits_in_bytes: std::array::from_fn(|slot| (first_bit(slot) % 8) as u8),
+            bits_before: std::array::from_fn(|slot| (first_bit(slot) % 8 + 1) as i8 - bits as i8),
+            ends: std::array::from_fn(|slot| masks::end(first_bit(slot + 1))),
+            per_vector: (512 - 7) / bits,
         }
     }
 
@@ -105,12 +133,28 @@ impl Packed {
         (slot & 63) as usize * self.bits
     }
 
-    /// [`first_bit`](Self::first_bit) where the width of the slots is used this once: it is read
-    /// again, as part of the multiplication, and not kept in a register meanwhile.
+    /// Where `slot & 63` starts. Read anew for each use: no register has to keep it meanwhile.
     #[inline(always)]
     #[must_use]
-    pub fn first_bit_here(&self, slot: u32) -> usize {
-        (slot & 63) as usize * read_again(&self.bits)
+    pub fn start(&self, slot: u32) -> Start {
+        Start {
+            byte: self.byte(slot),
+            bit: self.bit_in_byte(slot),
+        }
+    }
+
+    /// The byte where `slot & 63` starts.
+    #[inline(always)]
+    #[must_use]
+    pub fn byte(&self, slot: u32) -> usize {
+        read_again(&self.bytes[(slot & 63) as usize]).into()
+    }
+
+    /// The bit of that byte.
+    #[inline(always)]
+    #[must_use]
+    pub fn bit_in_byte(&self, slot: u32) -> u32 {
+        read_again(&self.bits_in_bytes[(slot & 63) as usize]).into()
     }
 
     /// The bits of so many slots.
@@ -227,22 +271,41 @@ impl Packed {
         bit.wrapping_mul(self.inverse) >> 12
     }
 
-    /// All bits before a slot of the window at `start`, from the byte on where the window starts.
-    /// The slot is marked by its highest bit, `high`, as [`equal`](Self::equal) does it.
+    /// How many bits are before a slot of the window at `start`, from the byte on where the window
+    /// starts. It is the first that is marked by its highest bit, as [`equal`](Self::equal) does it.
     #[inline(always)]
     #[must_use]
-    pub fn bits_before(&self, start: u32, high: u64) -> u64 {
-        debug_assert!(high.is_power_of_two());
-        // All bits up to its highest one; if that is the last of a word, twice it is none.
-        let through = (high << (self.first_bit(start) % 8) << 1).wrapping_sub(1);
-        through >> self.bits
+    pub fn bits_before(&self, start: u32, marked: u64) -> u32 {
+        let first = self.bits_before[(start & 63) as usize];
+        marked
+            .trailing_zeros()
+            .wrapping_add_signed(i32::from(first))
+    }
+
+    /// The end of `slot & 63`, for [`masks`], in a vector that starts at `byte`.
+    #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+    #[inline(always)]
+    #[must_use]
+    pub(super) fn end(&self, slot: u32, byte: usize) -> isize {
+        isize::from(self.ends[(slot & 63) as usize]) + byte as isize
+    }
+
+    /// Is all that is from the start of one slot to the end of another, no earlier one, surely in a
+    /// vector of 64 bytes from the byte of the first on?
+    #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+    #[inline(always)]
+    #[must_use]
+    pub(super) fn is_in_vector(&self, from: u32, to: u32) -> bool {
+        to.wrapping_sub(from) < self.per_vector
     }
 
     /// Which slot of the window at `start` has so many [bits before](Self::bits_before) it.
     #[inline(always)]
     #[must_use]
     pub fn index_behind(&self, start: u32, before: u32) -> u32 {
-        self.index_of_bit(before.wrapping_sub(self.first_bit(start) as u32 % 8))
+        // Few ask for it, and where nobody does, it must not be read.
+        let skipped = self.bits_in_bytes[(start & 63) as usize];
+        self.index_of_bit(before.wrapping_sub(skipped.into()))
     }
 
     /// How many of the first `count` slots of `window` are at most the one in
@@ -341,7 +404,7 @@ mod tests {
             for (slot, start) in (0..packed.per_window()).flat_map(|slot| [(slot, 0), (slot, 63)]) {
                 let high = 1 << ((slot + 1) * bits - 1);
                 let before = slot * bits + start * bits % 8;
-                assert_eq!(packed.bits_before(start, high), mask_below(before));
+                assert_eq!(packed.bits_before(start, high), before);
                 assert_eq!(packed.index_behind(start, before), slot);
             }
         }

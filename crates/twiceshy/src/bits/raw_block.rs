@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 
 use super::cpu::Isa;
 use super::mask_below;
-use super::packed::Packed;
+use super::packed::{Packed, Start};
 use super::register::address_in_register;
 use super::scan::{Scan, Scanned};
 
@@ -123,10 +123,10 @@ impl<'t> RawBlock<'t> {
     #[inline(always)]
     #[must_use]
     pub fn window(&self, slot: u32) -> u64 {
-        let bit = self.packed.first_bit_here(slot);
+        let Start { byte, bit } = self.packed.start(slot);
         // SAFETY: the slot is one of 64, so it starts before `bytes_per_block`, and SLACK
         // more bytes are readable behind the block.
-        unsafe { load(self.start, self.slots_at + bit / 8) >> (bit % 8) }
+        unsafe { load(self.start, self.slots_at + byte) >> (bit & 63) }
     }
 
     /// Which slots hold something and are in order.
@@ -157,15 +157,14 @@ impl<'t> RawBlock<'t> {
     /// nothing where there is no such instruction.
     #[inline(always)]
     pub fn prefetch_slot(&self, slot: u32) {
-        let bit = self.packed.first_bit_here(slot);
-        self.prefetch(self.slots_at + bit / 8);
+        self.prefetch(self.slots_at + self.packed.byte(slot));
     }
 
     /// The same, and for the line behind it: all that a vector from about there on has, and mostly
     /// the header of the next block, if that is near.
     #[inline(always)]
     pub fn prefetch_slots(&self, slot: u32) {
-        let at = self.slots_at + self.packed.first_bit_here(slot) / 8;
+        let at = self.slots_at + self.packed.byte(slot);
         self.prefetch(at);
         self.prefetch(at + 64);
     }

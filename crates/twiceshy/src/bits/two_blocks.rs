@@ -99,17 +99,17 @@ impl<'t> TwoBlocks<'t> {
         TwoBlocks { start, ..self }
     }
 
-    /// Takes out a slot of the [window](super::RawBlock::window) at `start`, with these [bits
-    /// before](Packed::bits_before) it: of so many slots from `start` on, those behind it move down
-    /// by one, and the last is left empty.
+    /// Takes out a slot of the [window](super::RawBlock::window) at `start`, with so many [bits
+    /// before](Packed::bits_before) it: those behind it, through slot `to`, move down by one, and that
+    /// is left empty.
     #[inline(always)]
-    pub fn close<I: Isa>(&mut self, start: u32, before: u64, slots: u32) {
-        let bits = self.packed.bits();
-        debug_assert!(start + slots <= 64 && before.count_ones() < 7 + slots * bits);
-        let first = self.packed.first_bit(start);
-        let length = self.packed.bits_of(slots);
+    pub fn close<I: Isa>(&mut self, start: u32, before: u32, to: u32) {
+        debug_assert!(start <= to && to < 64 && before < 64);
         // SAFETY: 64 bytes are there from wherever a slot of the block starts.
-        unsafe { I::close_words(self.start.add(self.slots_at), bits, first, before, length) };
+        unsafe {
+            let words = self.start.add(self.slots_at);
+            I::close_words(words, self.packed, start, before, to);
+        }
     }
 
     /// The same through the last slot of the block, which takes what is in the first one of the
@@ -117,7 +117,7 @@ impl<'t> TwoBlocks<'t> {
     #[inline(always)]
     pub fn close_all<I: Isa>(&mut self, start: u32, before: u32) {
         let bits = self.packed.bits();
-        let low = (self.packed.first_bit(start) as u32 & !7) + before;
+        let low = self.packed.byte(start) as u32 * 8 + before;
         debug_assert!(low <= 63 * bits && low % bits == 0);
         // SAFETY: as above; and the slots of the next block are more than eight bytes.
         unsafe {
@@ -126,16 +126,15 @@ impl<'t> TwoBlocks<'t> {
         }
     }
 
-    /// Takes out the first slot of the next block: of its first slots, so many, those behind it
-    /// move down by one, and the last is left empty.
+    /// Takes out the first slot of the next block: those behind it, through slot `to`, move down by
+    /// one, and that is left empty.
     #[inline(always)]
-    pub fn close_next<I: Isa>(&mut self, slots: u32) {
-        let bits = self.packed.bits();
-        debug_assert!(0 < slots && slots <= 64);
+    pub fn close_next<I: Isa>(&mut self, to: u32) {
+        debug_assert!(to < 64);
         // SAFETY: the room.
         unsafe {
             let words = self.start_of_next().add(self.slots_at);
-            I::close_words(words, bits, 0, 0, self.packed.bits_of(slots));
+            I::close_words(words, self.packed, 0, 0, to);
         }
     }
 
@@ -144,30 +143,27 @@ impl<'t> TwoBlocks<'t> {
     /// room for `value`.
     #[inline(always)]
     pub fn open<I: Isa>(&mut self, at: u32, to: u32, value: u64) {
-        let bits = self.packed.bits();
         debug_assert!(at < 64 && at <= to && to <= 64);
-        let (low, high) = (
-            self.packed.first_bit(at),
-            (to.min(63) + 1).wrapping_mul(bits),
-        );
-        debug_assert!(value >> bits == 0);
+        debug_assert!(value >> self.packed.bits() == 0);
         // SAFETY: 64 bytes are there from wherever a slot of the block starts, and a header before
         // the first.
-        unsafe { I::open_words(self.start.add(self.slots_at), bits, low, high, value) };
+        unsafe {
+            let words = self.start.add(self.slots_at);
+            I::open_words(words, self.packed, at, to.min(63), value);
+        }
     }
 
     /// [`open`](Self::open) for the first slot of the next block.
     #[inline(always)]
     pub fn open_next<I: Isa>(&mut self, to: u32, value: u64) {
-        let bits = self.packed.bits();
-        debug_assert!(to <= 64 && value >> bits == 0);
+        debug_assert!(to <= 64 && value >> self.packed.bits() == 0);
         // SAFETY: the room, and a header before the first slot.
         unsafe {
             let words = self.start_of_next().add(self.slots_at);
             if to > 62 {
-                return I::open_all_words(words, bits, value);
+                return I::open_all_words(words, self.packed, value);
             }
-            I::open_words(words, bits, 0, (to + 1).wrapping_mul(bits), value);
+            I::open_words(words, self.packed, 0, to, value);
         }
     }
 }
@@ -214,13 +210,13 @@ mod tests {
                 How::Near(from, to, inside) => {
                     let start = from - inside;
                     let before = before(&packed, start, inside);
-                    two.in_register().close::<I>(start, before, to + 1 - start);
+                    two.in_register().close::<I>(start, before, to);
                 }
                 How::All(from, inside) => {
                     let before = before(&packed, from - inside, inside);
-                    two.close_all::<I>(from - inside, before.count_ones());
+                    two.close_all::<I>(from - inside, before);
                 }
-                How::Next(to) => two.close_next::<I>(to + 1),
+                How::Next(to) => two.close_next::<I>(to),
                 How::Open(from, to) => two.open::<I>(from, to, VALUE & mask_below(packed.bits())),
                 How::OpenNext(to) => two.open_next::<I>(to, VALUE & mask_below(packed.bits())),
             }
@@ -228,7 +224,7 @@ mod tests {
     }
 
     /// What is before the slot that is so far inside its window.
-    fn before(packed: &Packed, start: u32, inside: u32) -> u64 {
+    fn before(packed: &Packed, start: u32, inside: u32) -> u32 {
         packed.bits_before(start, 1 << ((inside + 1) * packed.bits() - 1))
     }
 
@@ -313,16 +309,16 @@ mod tests {
             #[inline(always)]
             fn run<I: Isa>(self) {
                 let Any(blocks, [start, bit, to]) = self;
-                let bits = blocks.packed().bits();
-                let first = blocks.packed().first_bit(start);
+                let packed = blocks.packed().clone();
+                let bits = packed.bits();
+                let first = packed.first_bit(start) as u32;
                 // SAFETY: what `TwoBlocks` promises for any numbers.
                 unsafe {
                     let words = blocks.bytes_mut().as_mut_ptr().add(SLOTS_AT);
-                    let before = mask_below(bit);
-                    I::close_words(words, bits, first, before, to as usize * bits as usize);
-                    I::close_all_words(words, bits, first as u32 + bit, !0);
-                    I::open_words(words, bits, first, bit.wrapping_mul(to), !0);
-                    I::open_words(words, bits, first, to.wrapping_mul(bits), !0);
+                    I::close_words(words, &packed, start, bit, to);
+                    I::close_all_words(words, bits, first + bit, !0);
+                    I::open_words(words, &packed, start, bit.wrapping_mul(to), !0);
+                    I::open_words(words, &packed, start, to, !0);
                 }
             }
         }

@@ -45,9 +45,7 @@ pub fn shift_bits_up(word: u64, from: u32, to: u32, carry: bool) -> (u64, bool) 
 #[must_use]
 pub fn open_bit<I: Isa>(word: u64, from: u32, to: u32, new: u64) -> u64 {
     debug_assert!(from < 64 && from <= to && to <= 64);
-    // Added to themselves, bits move up by one.
-    let moving = I::low_bits(word, to) >> from << from;
-    word.wrapping_add(moving) | new << from
+    I::with_gap(word, from, to) | new << from
 }
 
 /// Moves bits `from + 1..=to` down by one, puts `carry` at `to`, and gives the bit that
@@ -106,6 +104,17 @@ mod tests {
         }
     }
 
+    struct Close(u64, u32, u32);
+
+    impl Operation for Close {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<I: Isa>(self) -> u64 {
+            I::close_bit(self.0, self.1, self.2)
+        }
+    }
+
     #[test]
     fn a_bit_is_opened_as_by_a_shift() {
         let word = 0xdead_beef_0bad_cafe_u64;
@@ -140,6 +149,10 @@ mod tests {
                     closed.insert(to, false);
                     let range = mask_through(to as u32) & !mask_below(from as u32);
                     assert_eq!(close_bits(word, range), pack(&closed));
+                    for cpu in Cpu::all() {
+                        let got = cpu.run(Close(word, from as u32, to as u32));
+                        assert_eq!(got, pack(&closed), "{cpu:?}");
+                    }
 
                     let mut down = bits.clone();
                     let out = down.remove(from);

@@ -14,8 +14,8 @@
 
 use super::sidecar::Sidecar;
 use crate::bits::{
-    Isa, Packed, RawBlock, RawBlockMut, close_bits, in_register, mask_below, mask_through,
-    open_bit, rank_through, shift_bits_down, shift_bits_up,
+    Isa, Packed, RawBlock, RawBlockMut, in_register, mask_below, mask_through, open_bit,
+    rank_through, shift_bits_down, shift_bits_up,
 };
 
 const OFFSET: usize = 0;
@@ -209,54 +209,58 @@ impl Header {
         self.first_settled::<I, S, false>(from).unwrap_or(64)
     }
 
-    /// All slots through the last one that moves when one is closed in a run of this block that ends
-    /// at `from`; `None` if slots of the next block may move, too. Slots move until there is room
-    /// between the end of a run and the home of the next one.
+    /// The last slot that moves when one is closed in the run of this block that has so many `before` it; `None` if slots of the next block may move, too. Slots move until there is
+    /// room between the end of a run and the home of the next one.
     #[inline(always)]
-    pub(super) fn through_moving<I: Isa, S: Sidecar>(&self, from: u32) -> Option<u64> {
+    pub(super) fn last_moving<I: Isa, S: Sidecar>(&self, before: u32) -> Option<u32> {
         let next_homes = self.occupieds & self.occupieds.wrapping_sub(1);
-        let settled = I::with_room(self.seen_last_slots::<S>(), next_homes);
-        through_first_from(settled, from)
+        first_of(I::with_room_from(
+            self.seen_last_slots::<S>(),
+            next_homes,
+            before,
+        ))
     }
 
     /// The same if it is in a run of an earlier block, where `last` is the last slot of all such runs.
     #[inline(always)]
-    pub(super) fn through_moving_displaced<I: Isa, S: Sidecar>(&self, last: u32) -> Option<u64> {
+    pub(super) fn last_moving_displaced<I: Isa, S: Sidecar>(&self, last: u32) -> Option<u32> {
         let last_slots = self.seen_last_slots::<S>() | 1 << (last & 63);
-        let settled = I::with_room(last_slots, self.occupieds);
-        through_first_from(settled, last)
+        first_of(I::with_room(last_slots, self.occupieds))
     }
 
-    /// How many runs there are up to that of quotient `i`; `None` if it has none.
+    /// How many runs there are before that of quotient `i`; `None` if it has none.
     #[inline(always)]
-    pub(super) fn rank_of_run(&self, i: u32) -> Option<u32> {
+    pub(super) fn runs_before(&self, i: u32) -> Option<u32> {
         let below = self.occupieds << (!i & 63);
-        ((below as i64) < 0).then(|| below.count_ones())
+        // The highest bit is the quotient's own.
+        let (before, occupied) = below.overflowing_add(below);
+        occupied.then(|| before.count_ones())
     }
 
-    /// The first slot of a run and the one with its runend bit, as [`probe`](Self::probe) finds
-    /// them: of the run whose end is number `rank`, from 1 on, at or behind slot `from`, and that
-    /// does not start before `home`. If it does not end in this block, the last is before the
-    /// first.
+    /// The first slot of a run and how many there are behind it, as [`probe`](Self::probe) finds
+    /// them: of the run with so many runs `before` it that end at or behind slot `from`, and that
+    /// does not start before `home`. Very many if it does not end in this block.
     #[inline(always)]
     pub(super) fn member_run<I: Isa, S: Sidecar>(
         &self,
         from: u32,
-        rank: u32,
+        before: u32,
         home: u32,
     ) -> (u32, u32) {
         let bounds = self.ends >> (from & 63) << 1 | 1;
-        let both = I::select_two(bounds, rank.wrapping_sub(1));
-        let start = from + both.trailing_zeros();
+        let both = I::select_two(bounds, before);
+        let start = both.trailing_zeros();
         // The tail of the run before is in front. If it fills the block, there is no end either.
         let tail = if S::MARKS {
-            self.unmarked(start).trailing_zeros()
+            self.unmarked(from + start).trailing_zeros()
         } else {
             0
         };
-        let start = (start + tail).max(home);
-        // With a start, but without an end, this is that start less one, or less.
-        (start, (from + 62).wrapping_sub(both.leading_zeros()))
+        let start = ((start + tail) as i32).max(home as i32 - from as i32);
+        // The run ends at bit `63 - leading_zeros`; with a start, but without an end, that is not
+        // behind the start.
+        let more = 62 - (start + both.leading_zeros() as i32);
+        ((start + from as i32) as u32, more as u32)
     }
 
     /// Where a slot can be added to the run of quotient `i`, found as in [`probe`](Self::probe).
@@ -402,11 +406,10 @@ pub(super) fn unmarked(marked: u64, start: u32) -> u64 {
     !marked >> (start & 63)
 }
 
-/// All bits through the first of `word` at or after `from`.
+/// The first bit of `word`.
 #[inline(always)]
-fn through_first_from(word: u64, from: u32) -> Option<u64> {
-    let word = word >> (from & 63) << (from & 63);
-    (word != 0).then(|| word ^ (word - 1))
+fn first_of(word: u64) -> Option<u32> {
+    (word != 0).then(|| word.trailing_zeros())
 }
 
 /// Moves the runend bits from `from` up to `to` up by one, where `to` is an empty slot or the end
@@ -563,12 +566,11 @@ pub(super) fn close<I: Isa, S: Sidecar>(
     let _home = S::shift_down(block.lane(), at, to, carry.item);
 }
 
-/// The runend bits of [`close`], with less to do for them: `moving` has a bit for each slot from
-/// `start` to `to`.
+/// The runend bits of [`close`], with less to do for them.
 #[inline(always)]
-pub(super) fn close_runends(block: &mut RawBlockMut<'_>, moving: u64) {
+pub(super) fn close_runends<I: Isa>(block: &mut RawBlockMut<'_>, start: u32, to: u32) {
     let runends = stored_runends(&block.as_ref());
-    block.set_word::<RUNENDS>(close_bits(runends, moving));
+    block.set_word::<RUNENDS>(I::close_bit(runends, start, to));
 }
 
 /// The same through the last slot of the block, which gets the lowest bit of `carry`.

@@ -67,25 +67,23 @@ impl Gap {
 struct Place {
     /// The first slot of the run.
     start: u32,
-    /// All bits before the slot in the window at `start`; see [`Packed::bits_before`].
+    /// How many bits are before the slot in the window at `start`; see [`Packed::bits_before`].
     ///
     /// [`Packed::bits_before`]: crate::bits::Packed::bits_before
-    before: u64,
+    before: u32,
 }
 
 impl Place {
-    /// The slot with the remainder of this pattern in a run from one slot to another of the first of
-    /// two blocks. If there is none, or it is not a simple case, nothing has changed.
+    /// The slot with the remainder of this pattern in a run of the first of two blocks that starts at
+    /// a slot and has some more. If there is none, or it is not a simple case, nothing has changed.
     #[inline(always)]
     fn find<I: Isa, L: Sidecar, const ALONE: bool>(
         two: &mut TwoBlocks<'_>,
         header: &Header,
-        (start, last): (u32, u32),
+        (start, more): (u32, u32),
         pattern: u64,
     ) -> Result<Self, Taken> {
         let packed = two.packed();
-        // Very many if the run does not end in this block.
-        let more = last.wrapping_sub(start);
         let Some(through) = packed.highs_through(more) else {
             return Err(Taken::NotHere);
         };
@@ -104,14 +102,10 @@ impl Place {
         if ALONE && equal & (equal - 1) != 0 {
             return Err(Taken::NotHere);
         }
-        let high = if ALONE {
-            equal
-        } else {
-            equal & equal.wrapping_neg()
-        };
         // It must not be marked itself, nor go on in a marked slot; and if one is in front of it,
         // the run's first runend bit is not the one to take out.
         if L::MARKS {
+            let high = equal & equal.wrapping_neg();
             let next = packed.slots_of::<I>(high) << 1;
             if header.any_marked_of(start, next ^ (next - 1)) {
                 return Err(Taken::Marked);
@@ -119,26 +113,25 @@ impl Place {
         }
         Ok(Place {
             start,
-            before: packed.bits_before(start, high),
+            before: packed.bits_before(start, equal),
         })
     }
 
-    /// Closes the slot, where all that moves is in its block: all slots `through` one.
+    /// Closes the slot, where all that moves is in its block: the slots through `to`.
     #[inline(always)]
-    fn close<I: Isa, L: Sidecar>(self, two: &mut TwoBlocks<'_>, through: u64) {
+    fn close<I: Isa, L: Sidecar>(self, two: &mut TwoBlocks<'_>, to: u32) {
         let Place { start, before } = self;
-        let moving = through >> start << start;
-        let at = start + two.packed().index_behind(start, before.count_ones());
         let mut block = two.near();
-        block::close_runends(&mut block, moving);
-        L::close(block.lane(), at, moving);
-        two.close::<I>(start, before, moving.count_ones());
+        block::close_runends::<I>(&mut block, start, to);
+        let at = start + block.packed().index_behind(start, before);
+        L::close::<I>(block.lane(), start, at, to);
+        two.close::<I>(start, before, to);
     }
 
     /// What is left to do where slots of the next block move, too.
     #[inline(always)]
     fn gap(self, quotient: u64) -> Gap {
-        Gap::new(quotient, self.start, self.before.count_ones())
+        Gap::new(quotient, self.start, self.before)
     }
 }
 
@@ -156,6 +149,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let home = fingerprint.quotient / 64;
         // Once, and not once for every use.
         let i = in_register(fingerprint.quotient & 63) as u32;
+        // Made before there is anything to wait for, and chosen later, not made then.
+        let occupied = in_register(1 << (i & 63));
         let Some(two) = self.blocks.two_mut(home) else {
             return Taken::NotHere;
         };
@@ -166,10 +161,10 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Taken::NotHere;
         }
         // A key that is removed was there, so this branch is easily predicted.
-        let Some(rank) = header.rank_of_run(i) else {
+        let Some(before) = header.runs_before(i) else {
             return Taken::Done(Removed::NotFound);
         };
-        let run = header.member_run::<I, L>(u32::from(header.offset), rank, i);
+        let run = header.member_run::<I, L>(u32::from(header.offset), before, i);
         let place = match Place::find::<I, L, ALONE>(&mut two, &header, run, pattern) {
             Ok(place) => place,
             Err(taken) => return taken,
@@ -177,16 +172,16 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         // Read again, where it is needed again: there is no register for each of it.
         let mut two = two.in_register();
         let header = Header::read::<L>(&two.near().as_ref());
-        let through = header.through_moving::<I, L>(run.1);
+        let last = header.last_moving::<I, L>(before);
         let mut two = two.in_register();
         // Is it all there is of the run?
-        let alone = u64::from(place.start == run.1);
-        block::clear_occupied(&mut two.near(), alone << (i & 63));
+        let gone = if run.1 == 0 { occupied } else { 0 };
+        block::clear_occupied(&mut two.near(), gone);
         self.used -= 1;
-        let Some(through) = through else {
+        let Some(last) = last else {
             return Taken::Across(place.gap(fingerprint.quotient));
         };
-        place.close::<I, L>(&mut two, through);
+        place.close::<I, L>(&mut two, last);
         Taken::Done(Removed::One)
     }
 
@@ -201,12 +196,12 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         if header.offset > 63 {
             return Taken::NotHere;
         }
-        let Some(rank) = header.rank_of_run(i) else {
+        let Some(before) = header.runs_before(i) else {
             return Taken::Done(Removed::NotFound);
         };
         let here = header.own_ends().count_ones();
         // The first run that ends in the next block begins there only if one ends right before it.
-        if rank < here + 2 - (header.ends >> 63) as u32 {
+        if before < here + 1 - (header.ends >> 63) as u32 {
             return Taken::NotHere;
         }
         let Some(mut two) = self.blocks.two_mut(home + 1) else {
@@ -218,21 +213,21 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         if last_displaced > 62 {
             return Taken::NotHere;
         }
-        let run = header.member_run::<I, L>(0, rank - here, 0);
+        let run = header.member_run::<I, L>(0, before - here, 0);
         let pattern = two.packed().repeat_compared(fingerprint.remainder);
         let place = match Place::find::<I, L, ALONE>(&mut two, &header, run, pattern) {
             Ok(place) => place,
             Err(taken) => return taken,
         };
         block::set_offset(&mut two.near(), last_displaced as u16);
-        let through = header.through_moving_displaced::<I, L>(last_displaced);
-        if let Some(through) = through {
-            place.close::<I, L>(&mut two, through);
+        let last = header.last_moving_displaced::<I, L>(last_displaced);
+        if let Some(last) = last {
+            place.close::<I, L>(&mut two, last);
         }
-        let alone = u64::from(place.start == run.1);
+        let alone = u64::from(run.1 == 0);
         block::clear_occupied(&mut self.block_mut(home), alone << i);
         self.used -= 1;
-        match through {
+        match last {
             Some(_) => Taken::Done(Removed::One),
             None => Taken::Across(place.gap(fingerprint.quotient + 64)),
         }
@@ -250,7 +245,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             if last > 62 {
                 break;
             }
-            let next_moving = header.through_moving_displaced::<I, L>(last);
+            let last_moving = header.last_moving_displaced::<I, L>(last);
             let mut next = two.next();
             block::set_offset(&mut next, last as u16);
             let runends = block::stored_runends(&next.as_ref());
@@ -260,11 +255,11 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             let at = start + block.packed().index_behind(start, before);
             L::close_all::<I>(block.lane(), start, at, item);
             two.close_all::<I>(start, before);
-            if let Some(moving) = next_moving {
+            if let Some(to) = last_moving {
                 let mut next = two.next();
-                block::close_runends(&mut next, moving);
-                L::close(next.lane(), 0, moving);
-                two.close_next::<I>(moving.count_ones());
+                block::close_runends::<I>(&mut next, 0, to);
+                L::close::<I>(next.lane(), 0, 0, to);
+                two.close_next::<I>(to);
                 return;
             }
             (near, start, before) = (near + 1, 0, 0);

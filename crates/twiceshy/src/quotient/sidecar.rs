@@ -8,9 +8,7 @@
 //! | [`Bare`] | none | the plain quotient filter |
 //! | [`Marks`] | 64 bits | extensions and counters: a marked slot continues the fingerprint before it |
 
-use crate::bits::{
-    Isa, Lane, close_bits, load_word, open_bit, shift_bits_down, shift_bits_up, store_word,
-};
+use crate::bits::{Isa, Lane, load_word, open_bit, shift_bits_down, shift_bits_up, store_word};
 
 /// Per-slot data of a block. All functions get the lane's [`BYTES`](Lane::BYTES)
 /// bytes, which are zero in an empty block.
@@ -49,16 +47,14 @@ pub trait Sidecar: Lane {
     /// gives the item that was at `from`.
     fn shift_down(lane: &mut [u8], from: u32, to: u32, carry: Self::Item) -> Self::Item;
 
-    /// [`shift_down`](Sidecar::shift_down) from `at`, with an empty slot for `carry`. `moving` has a
-    /// bit for each slot up to `to` from one on that is not behind `at`; all of these up to `at` are
-    /// marked, or none is.
+    /// [`shift_down`](Sidecar::shift_down) from `at`, with an empty slot for `carry`. `start` is not
+    /// behind `at`; all slots from there up to `at` are marked, or none is.
     #[inline(always)]
-    fn close(lane: &mut [u8], at: u32, moving: u64) {
-        let to = 63 - moving.leading_zeros();
+    fn close<I: Isa>(lane: &mut [u8], _start: u32, at: u32, to: u32) {
         let _closed = Self::shift_down(lane, at, to, Self::Item::default());
     }
 
-    /// [`close`](Sidecar::close) for all slots from `start` on, through the last of the block.
+    /// [`close`](Sidecar::close) through the last slot of the block, with a `carry`.
     #[inline(always)]
     fn close_all<I: Isa>(lane: &mut [u8], _start: u32, at: u32, carry: Self::Item) {
         let _closed = Self::shift_down(lane, at, 63, carry);
@@ -174,8 +170,8 @@ impl Sidecar for Marks {
 
     /// Marks are all alike: the first may go for the one that does.
     #[inline(always)]
-    fn close(lane: &mut [u8], _at: u32, moving: u64) {
-        store_word(lane, 0, close_bits(load_word(lane, 0), moving));
+    fn close<I: Isa>(lane: &mut [u8], start: u32, _at: u32, to: u32) {
+        store_word(lane, 0, I::close_bit(load_word(lane, 0), start, to));
     }
 
     #[inline(always)]

@@ -125,6 +125,17 @@ impl Operation for WithRoom {
     }
 }
 
+struct WithRoomFrom(u64, u64, u32);
+
+impl Operation for WithRoomFrom {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> u64 {
+        I::with_room_from(self.0, self.1, self.2)
+    }
+}
+
 /// The definition, bit by bit.
 fn naive_with_room(ends: u64, starts: u64) -> u64 {
     let places = |word: u64| (0..64).filter(move |bit| word >> bit & 1 == 1);
@@ -159,6 +170,13 @@ fn ends_with_room_are_those_before_their_next_start() {
         let expected = naive_with_room(ends, next_starts);
         for cpu in Cpu::all() {
             assert_eq!(cpu.run(WithRoom(ends, next_starts)), expected, "{cpu:?}");
+            let rank = random() as u32 % 64;
+            let lowest = (0..64)
+                .filter(|bit| ends >> bit & 1 == 1)
+                .take(rank as usize);
+            let expected = lowest.fold(expected, |all, bit| all & !(1 << bit));
+            let found = cpu.run(WithRoomFrom(ends, next_starts, rank));
+            assert_eq!(found, expected, "{cpu:?}");
         }
     }
 }
