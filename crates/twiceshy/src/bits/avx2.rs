@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 
 use super::avx2_scan;
 use super::cpu::{Isa, Operation};
-use super::masks::all_but;
+use super::masks::{all_but, pair};
 use super::packed::Packed;
 use super::raw_block::RawBlock;
 use super::scan::{Scan, Scanned};
@@ -64,32 +64,6 @@ fn pdep_is_slow() -> bool {
     amd && family < 0x19
 }
 
-/// `3 << (rank & 63)`. Compilers would put the 3 into a register first; a shift reads it from
-/// memory just as well.
-#[inline(always)]
-fn two_bits(rank: u32) -> u64 {
-    #[cfg(not(miri))]
-    {
-        static TWO_BITS: u64 = 3;
-        let bits;
-        // SAFETY: see `Avx2`; it reads the constant and writes the register that it names.
-        unsafe {
-            std::arch::asm!(
-                "shlx {bits}, qword ptr [rip + {two_bits}], {rank}",
-                bits = lateout(reg) bits,
-                rank = in(reg) u64::from(rank),
-                two_bits = sym TWO_BITS,
-                options(pure, readonly, nostack, preserves_flags),
-            );
-        }
-        bits
-    }
-    #[cfg(miri)]
-    {
-        3 << (rank & 63)
-    }
-}
-
 /// The first bit of `settled` at or after `from`, which is at most 64.
 #[inline(always)]
 pub(super) fn first_from(settled: u64, from: u32) -> Option<u32> {
@@ -119,9 +93,8 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    fn select_two(word: u64, rank: u32) -> u64 {
-        // SAFETY: see `Avx2`.
-        unsafe { _pdep_u64(two_bits(rank), word) }
+    fn select_pair(word: u64, rank: u32) -> u64 {
+        Self::deposit(pair(rank), word)
     }
 
     /// There is room behind an end where one bit less of `starts` is set than of `ends`.

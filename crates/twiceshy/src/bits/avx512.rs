@@ -120,8 +120,8 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn select_two(word: u64, rank: u32) -> u64 {
-        Avx2::select_two(word, rank)
+    fn select_pair(word: u64, rank: u32) -> u64 {
+        Avx2::select_pair(word, rank)
     }
 
     #[inline(always)]

@@ -22,9 +22,9 @@ pub trait Isa: Copy {
     /// `rank` is below 64.
     fn select_bit(word: u64, rank: u32) -> u64;
 
-    /// The set bit of `word` that has `rank & 63` set bits below it and the next one; those of
-    /// them that are there.
-    fn select_two(word: u64, rank: u32) -> u64;
+    /// Set bit number `rank` of `word`, from 1 on, and the next one; those of them that are there.
+    /// `rank` is below 128.
+    fn select_pair(word: u64, rank: u32) -> u64;
 
     /// The low bits of `bits`, one for each set bit of `mask`, from the lowest up, in the
     /// places of those.
@@ -226,11 +226,12 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
-    fn select_two(word: u64, rank: u32) -> u64 {
-        let first = Self::select_bit(word, rank & 63);
-        // All bits above the first one; none if there is no first one.
-        let above = word & first.wrapping_neg() & !first;
-        first | above & above.wrapping_neg()
+    fn select_pair(word: u64, rank: u32) -> u64 {
+        let select = |rank: u32| match rank {
+            0..64 => Self::select_bit(word, rank),
+            _ => 0,
+        };
+        select(rank.wrapping_sub(1)) | select(rank)
     }
 
     #[inline(always)]

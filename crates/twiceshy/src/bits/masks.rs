@@ -13,6 +13,8 @@ struct Masks {
     all_but: [u64; 128],
     /// Entry `n`: the lowest `n` bits.
     below: [u64; 64],
+    /// Entry `n`: the bits `n - 1` and `n`, as far as there are such.
+    pairs: [u64; 128],
     /// Row `b`: 64 bytes of ones, one with the lowest `b` bits, and zeros. From `64 - n` on, there
     /// are the lowest `8 n + b` bits of 64 bytes.
     #[cfg_attr(
@@ -29,12 +31,15 @@ static MASKS: Masks = {
     let mut masks = Masks {
         all_but: [!0; 128],
         below: [0; 64],
+        pairs: [0; 128],
         rows: [[0; ROW]; 8],
     };
     let mut n = 0;
     while n < 64 {
         masks.all_but[n] = !(1 << n);
         masks.below[n] = (1 << n) - 1;
+        masks.pairs[n] |= 1 << n;
+        masks.pairs[n + 1] = 1 << n;
         let mut row = 0;
         while row < 8 {
             masks.rows[row][n] = !0;
@@ -58,6 +63,13 @@ pub(super) fn all_but(bit: u32) -> u64 {
 #[must_use]
 pub(super) fn low_bits(count: u32) -> u64 {
     MASKS.below[(count & 63) as usize]
+}
+
+/// Bit number `n & 127`, from 1 on, and the next one, as far as there are such.
+#[inline(always)]
+#[must_use]
+pub(super) fn pair(n: u32) -> u64 {
+    MASKS.pairs[(n & 127) as usize]
 }
 
 /// For [`below_end`]: what stands for an end that is so many bits behind the start of a vector.
@@ -85,7 +97,9 @@ mod tests {
         for n in 0..64 {
             assert_eq!((all_but(n), all_but(64 + n)), (!(1 << n), !0));
             assert_eq!(low_bits(n), (1 << n) - 1);
+            assert_eq!(u128::from(pair(n)), 3 << n >> 1);
         }
+        assert_eq!((pair(64), pair(65)), (1 << 63, 0));
     }
 
     #[test]

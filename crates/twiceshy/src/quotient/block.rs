@@ -144,7 +144,7 @@ impl Header {
         let rank = below.count_ones();
         // An end in slot 63 is lost if the offset is 0: then the run seems not to end here.
         let bounds = self.ends >> offset << 1 | 1;
-        let both = I::select_two(bounds, rank.wrapping_sub(1));
+        let both = I::select_pair(bounds, rank);
         let start = (both.trailing_zeros() as i32).max(i as i32 - offset as i32);
         // The run ends at bit `63 - leading_zeros`, so this is the complement of how many slots
         // there are behind its first. If there is no such bit, it comes out as too long for any
@@ -228,27 +228,25 @@ impl Header {
         first_of(I::with_room(last_slots, self.occupieds))
     }
 
-    /// How many runs there are before that of quotient `i`; `None` if it has none.
+    /// How many runs there are up to that of quotient `i`; `None` if it has none.
     #[inline(always)]
-    pub(super) fn runs_before(&self, i: u32) -> Option<u32> {
+    pub(super) fn rank_of_run(&self, i: u32) -> Option<u32> {
         let below = self.occupieds << (!i & 63);
-        // The highest bit is the quotient's own.
-        let (before, occupied) = below.overflowing_add(below);
-        occupied.then(|| before.count_ones())
+        ((below as i64) < 0).then(|| below.count_ones())
     }
 
     /// The first slot of a run and how many there are behind it, as [`probe`](Self::probe) finds
-    /// them: of the run with so many runs `before` it that end at or behind slot `from`, and that
+    /// them: of the run whose end is number `rank`, from 1 on, at or behind slot `from`, and that
     /// does not start before `home`. Very many if it does not end in this block.
     #[inline(always)]
     pub(super) fn member_run<I: Isa, S: Sidecar>(
         &self,
         from: u32,
-        before: u32,
+        rank: u32,
         home: u32,
     ) -> (u32, u32) {
         let bounds = self.ends >> (from & 63) << 1 | 1;
-        let both = I::select_two(bounds, before);
+        let both = I::select_pair(bounds, rank);
         let start = both.trailing_zeros();
         // The tail of the run before is in front. If it fills the block, there is no end either.
         let tail = if S::MARKS {
@@ -301,7 +299,7 @@ impl Header {
     /// [`probe`](Self::probe) in the same way.
     #[inline(always)]
     pub(super) fn probe_displaced<I: Isa>(&self, (occupied, before): (u64, u32)) -> Probe {
-        let both = I::select_two(self.ends << 1 | 1, before & 63);
+        let both = I::select_pair(self.ends << 1 | 1, before + 1);
         let start = both.trailing_zeros();
         let end = both.leading_zeros() ^ 63;
         Probe {

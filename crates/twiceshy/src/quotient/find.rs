@@ -185,7 +185,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             return Glance::Beyond;
         };
         let Ends { from, ends, rank } = part;
-        let both = I::select_two(ends << 1 | 1, rank.wrapping_sub(1));
+        let both = I::select_pair(ends << 1 | 1, rank);
         let start = from + u64::from(both.trailing_zeros());
         let start = start.max(fingerprint.quotient);
         // Very many if the run does not end in these 64 slots.

@@ -161,10 +161,10 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Taken::NotHere;
         }
         // A key that is removed was there, so this branch is easily predicted.
-        let Some(before) = header.runs_before(i) else {
+        let Some(rank) = header.rank_of_run(i) else {
             return Taken::Done(Removed::NotFound);
         };
-        let run = header.member_run::<I, L>(u32::from(header.offset), before, i);
+        let run = header.member_run::<I, L>(u32::from(header.offset), rank, i);
         let place = match Place::find::<I, L, ALONE>(&mut two, &header, run, pattern) {
             Ok(place) => place,
             Err(taken) => return taken,
@@ -172,7 +172,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         // Read again, where it is needed again: there is no register for each of it.
         let mut two = two.in_register();
         let header = Header::read::<L>(&two.near().as_ref());
-        let last = header.last_moving::<I, L>(before);
+        let last = header.last_moving::<I, L>(rank - 1);
         let mut two = two.in_register();
         // Is it all there is of the run?
         let gone = if run.1 == 0 { occupied } else { 0 };
@@ -196,12 +196,12 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         if header.offset > 63 {
             return Taken::NotHere;
         }
-        let Some(before) = header.runs_before(i) else {
+        let Some(rank) = header.rank_of_run(i) else {
             return Taken::Done(Removed::NotFound);
         };
         let here = header.own_ends().count_ones();
         // The first run that ends in the next block begins there only if one ends right before it.
-        if before < here + 1 - (header.ends >> 63) as u32 {
+        if rank < here + 2 - (header.ends >> 63) as u32 {
             return Taken::NotHere;
         }
         let Some(mut two) = self.blocks.two_mut(home + 1) else {
@@ -213,7 +213,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         if last_displaced > 62 {
             return Taken::NotHere;
         }
-        let run = header.member_run::<I, L>(0, before - here, 0);
+        let run = header.member_run::<I, L>(0, rank - here, 0);
         let pattern = two.packed().repeat_compared(fingerprint.remainder);
         let place = match Place::find::<I, L, ALONE>(&mut two, &header, run, pattern) {
             Ok(place) => place,
