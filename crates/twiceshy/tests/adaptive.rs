@@ -248,12 +248,6 @@ fn adapt_with_no_slot_left_says_full_and_changes_nothing() {
     let geometry = filter.geometry();
     let filler = stream(geometry, 99 << 8, &[]);
     let copies = [filler.clone()];
-    assert_eq!(
-        filter.remove_known_member_hashed(&filler),
-        Err(Error::NeedsKeys {
-            minirun: Minirun::from_id(99 << 8),
-        })
-    );
     filter.remove(&filler, &copies, Leave::Nothing).unwrap();
     assert_eq!(
         filter.adapt(&key(&[3]), MINIRUN, &keys).unwrap().extended,
@@ -417,6 +411,65 @@ fn removing_without_keys_works_where_there_is_one() {
         "a ghost is no member"
     );
     checked(&filter);
+}
+
+#[test]
+fn removing_without_keys_works_where_all_that_match_are_alike() {
+    let (x, y, z) = (key(&[1]), key(&[2]), key(&[3]));
+    let needed = Err(Error::NeedsKeys { minirun: MINIRUN });
+    let mut filter = filter();
+    for key in [&x, &y, &z] {
+        filter.insert_hashed(key).unwrap();
+    }
+    // Three bare ones: whichever goes, two are left. The same with marks elsewhere.
+    let other = stream(filter.geometry(), MINIRUN.id() + (1 << 8), &[1]);
+    let query = stream(filter.geometry(), MINIRUN.id() + (1 << 8), &[2]);
+    for marked in [false, true] {
+        let mut filter = filter.clone();
+        if marked {
+            filter.insert_hashed(&other).unwrap();
+            let minirun = filter.lookup_hashed(&query).unwrap();
+            filter.adapt(&query, minirun, from_ref(&other)).unwrap();
+        }
+        for (left, gone) in [(2, &y), (1, &z), (0, &x)] {
+            assert_eq!(filter.remove_known_member_hashed(gone), Ok(Removed::One));
+            assert_eq!(filter.len(), left + u64::from(marked));
+            assert_eq!(filter.contains_hashed(gone), left > 0);
+            checked(&filter);
+        }
+        assert_eq!(filter.remove_known_member_hashed(&x), Ok(Removed::NotFound));
+    }
+    // One that is extended and matches the key may be its own, or may not.
+    filter
+        .adapt(&key(&[4]), MINIRUN, &[x.clone(), y.clone(), z.clone()])
+        .unwrap();
+    filter.insert_hashed(&key(&[5])).unwrap();
+    assert_eq!(filter.remove_known_member_hashed(&x), needed);
+    assert_eq!(filter.remove_known_member_hashed(&y), needed);
+    // Those of others don't matter.
+    assert_eq!(
+        filter.remove_known_member_hashed(&key(&[5])),
+        Ok(Removed::One)
+    );
+    assert_eq!(filter.remove_known_member_hashed(&y), Ok(Removed::One));
+    assert!(filter.contains_hashed(&x) && filter.contains_hashed(&z));
+    assert!(!filter.contains_hashed(&y));
+    checked(&filter);
+}
+
+#[test]
+fn removing_without_keys_leaves_the_values_of_others() {
+    for value in [3, 4] {
+        let mut filter = map();
+        let geometry = filter.geometry();
+        let [x, y] = [&[1][..], &[1, 1]].map(|bytes| stream(geometry, 40, bytes));
+        filter.insert_value(&x, 3).unwrap();
+        filter.insert_with(&y, 1, value, from_ref(&x)).unwrap();
+        assert_eq!(filter.remove_known_member_hashed(&y), Ok(Removed::One));
+        assert_eq!(filter.entry_hashed(&x).unwrap().value, 3);
+        assert_eq!(filter.len(), 1);
+        checked(&filter);
+    }
 }
 
 #[test]

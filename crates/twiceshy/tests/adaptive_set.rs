@@ -434,13 +434,19 @@ fn a_set_is_a_set() {
 #[test]
 fn keys_and_hashes_are_the_same() {
     let mut set = filled(900, 3, 700);
-    for query in mistakes(&set, 1_000..4_000).into_iter().take(60) {
-        set.report_false_positive(&query).unwrap();
+    let mut queries = mistakes(&set, 1_000..4_000);
+    queries.truncate(60);
+    for query in &queries {
+        set.report_false_positive(query).unwrap();
+    }
+    // Unextended beside what has just been extended.
+    for query in &queries {
+        set.insert(query).unwrap();
     }
     let mut by_key = set.filter().clone();
     let mut by_hash = by_key.clone();
     let mut outcomes = [0; 3];
-    for key in 0..700_u64 {
+    for key in (0..700_u64).chain(queries) {
         let removed = by_key.remove_known_member(&key);
         let hashed = by_hash.hash(&key);
         assert_eq!(by_hash.remove_known_member_hashed(&hashed), removed);

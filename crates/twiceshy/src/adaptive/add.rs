@@ -9,6 +9,8 @@ use crate::bits::{Isa, Operation};
 use crate::error::Error;
 use crate::quotient::{Added, Fingerprint, Mark, Marks, Opening, Short, Sidecar, Still};
 
+/// Adds an unextended fingerprint. Has that been done? The outcome is no error, so that it stays
+/// in a register: who is told no takes the long way, which has one.
 pub(super) struct InsertPlain<'f, L> {
     pub(super) core: &'f mut Core,
     pub(super) h0: u64,
@@ -19,10 +21,10 @@ impl<L: Sidecar> Operation for InsertPlain<'_, L>
 where
     Mark: Into<L::Item>,
 {
-    type Output = Option<Result<(), Error>>;
+    type Output = bool;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Self::Output {
+    fn run<I: Isa>(self) -> bool {
         let InsertPlain { core, h0, lane } = self;
         let Fingerprint {
             quotient,
@@ -32,10 +34,7 @@ where
             .table
             .insert_short::<I, L>(quotient, remainder, Mark::Home.into())
         {
-            Added::Done => {
-                core.live += 1;
-                Some(Ok(()))
-            }
+            Added::Done => true,
             Added::Across(opening) => I::apart(InsertAcross {
                 core,
                 h0,
@@ -55,18 +54,14 @@ struct InsertAcross<'f, L: Sidecar> {
 }
 
 impl<L: Sidecar> Operation for InsertAcross<'_, L> {
-    type Output = Option<Result<(), Error>>;
+    type Output = bool;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Self::Output {
+    fn run<I: Isa>(self) -> bool {
         let InsertAcross {
             core, h0, opening, ..
         } = self;
-        if core.table.open_across::<I, L>(&opening, Still) {
-            core.live += 1;
-            return Some(Ok(()));
-        }
-        I::apart(InsertFar { core, h0 })
+        core.table.open_across::<I, L>(&opening, Still) || I::apart(InsertFar { core, h0 })
     }
 }
 
@@ -80,24 +75,19 @@ impl<L: Sidecar> Operation for InsertBeyond<'_, L>
 where
     Mark: Into<L::Item>,
 {
-    type Output = Option<Result<(), Error>>;
+    type Output = bool;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Self::Output {
+    fn run<I: Isa>(self) -> bool {
         let InsertBeyond { core, h0, .. } = self;
         let Fingerprint {
             quotient,
             remainder,
         } = core.geometry.fingerprint(h0);
         let home = Mark::Home.into();
-        if core
-            .table
+        core.table
             .insert_displaced::<I, L>(quotient, remainder, home)
-        {
-            core.live += 1;
-            return Some(Ok(()));
-        }
-        I::apart(InsertFar { core, h0 })
+            || I::apart(InsertFar { core, h0 })
     }
 }
 
@@ -107,15 +97,12 @@ struct InsertFar<'f> {
 }
 
 impl Operation for InsertFar<'_> {
-    type Output = Option<Result<(), Error>>;
+    type Output = bool;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Self::Output {
+    fn run<I: Isa>(self) -> bool {
         let Core {
-            table,
-            geometry,
-            live,
-            ..
+            table, geometry, ..
         } = self.core;
         let Fingerprint {
             quotient,
@@ -125,15 +112,15 @@ impl Operation for InsertFar<'_> {
         let at = if table.has_marks(&run) {
             let at = table.lower_bound(&run, remainder);
             if at < run.end && table.remainder(at) == remainder {
-                return None;
+                return false;
             }
             at
         } else {
             table.upper_bound(&run, remainder)
         };
-        let result = table.open_home::<I>(&run, at, remainder, Mark::Home);
-        *live += u64::from(result.is_ok());
-        Some(result)
+        table
+            .open_home::<I>(&run, at, remainder, Mark::Home)
+            .is_ok()
     }
 }
 

@@ -25,8 +25,9 @@ pub(crate) struct Core<M = Memory> {
     pub(crate) table: Table<Marks, M>,
     pub(crate) geometry: Geometry,
     pub(crate) layout: Layout,
-    /// Fingerprints that are not ghosts.
-    pub(crate) live: u64,
+    /// Used slots beyond the homes of live fingerprints: marked ones, and the homes of ghosts. What
+    /// adds or removes an unextended fingerprint need not count anything but the used slots.
+    pub(crate) beyond: u64,
     pub(crate) ghosts: u64,
 }
 
@@ -44,7 +45,7 @@ impl Core {
             table: Table::new(options)?,
             geometry: parts.geometry,
             layout,
-            live: 0,
+            beyond: 0,
             ghosts: 0,
         })
     }
@@ -56,7 +57,7 @@ impl Core {
             table: Table::of_blocks(options, blocks)?,
             geometry,
             layout,
-            live: 0,
+            beyond: 0,
             ghosts: 0,
         })
     }
@@ -70,7 +71,7 @@ impl Core {
 
     pub(crate) fn clear(&mut self) {
         self.table.clear();
-        self.live = 0;
+        self.beyond = 0;
         self.ghosts = 0;
     }
 }
@@ -125,12 +126,16 @@ impl<M: Bytes> Core<M> {
         self.table.cpu()
     }
 
-    /// Is no slot marked? Every fingerprint has one home slot, a ghost a marked one as well;
-    /// what is used beyond the live ones is marked, or a ghost's. While nothing has adapted
+    /// Fingerprints that are not ghosts: each has one home slot.
+    pub(crate) fn live(&self) -> u64 {
+        self.table.used() - self.beyond
+    }
+
+    /// Is no slot marked? A ghost has a marked one as well as its home. While nothing has adapted
     /// the lane needs no look.
     #[inline(always)]
     pub(super) fn is_unmarked(&self) -> bool {
-        self.table.used() == self.live
+        self.beyond == 0
     }
 
     #[inline]
@@ -273,7 +278,7 @@ impl<M: Bytes> Core<M> {
                 at = end;
             }
         }
-        if (live, ghosts) != (self.live, self.ghosts) {
+        if (live, ghosts) != (self.live(), self.ghosts) {
             return Err(Violation::new("fingerprints are not counted right", live));
         }
         Ok(())
@@ -299,7 +304,7 @@ impl Core {
                 .filter(|print| print.is_ghost() == ghosts)
                 .count() as u64
         };
-        let live = self.live - count(&old.prints, false) + count(&new, false);
+        let live = self.live() - count(&old.prints, false) + count(&new, false);
         let ghosts = self.ghosts - count(&old.prints, true) + count(&new, true);
         let mut slots = Vec::with_capacity(new.iter().map(|p| p.slots(self.layout.width)).sum());
         for print in &new {
@@ -343,14 +348,15 @@ impl Core {
                 new: &slots,
             })?;
         }
-        self.live = live;
+        self.beyond = self.table.used() - live;
         self.ghosts = ghosts;
         Ok(())
     }
 
-    /// Adds an unextended fingerprint where no marked slot is in the way.
+    /// Adds an unextended fingerprint where there is a slot for it and no marked one is in the
+    /// way. Has that been done? If not, nothing has changed, and the long way says why.
     #[inline(always)]
-    pub(crate) fn insert_plain(&mut self, h0: u64) -> Option<Result<(), Error>> {
+    pub(crate) fn insert_plain(&mut self, h0: u64) -> bool {
         let lane = PhantomData::<Marks>;
         if self.is_unmarked() {
             let lane = PhantomData::<Unmarked>;
@@ -367,23 +373,22 @@ impl Core {
         })
     }
 
-    /// Removes the fingerprint of a minirun that has but this one, where no marked slot is
-    /// in the way.
+    /// Removes a fingerprint of a minirun whose fingerprints are all alike, where no marked slot
+    /// is in the way. `None` if the later words must say; nothing has changed then.
     #[inline(always)]
     pub(crate) fn remove_plain(&mut self, h0: u64) -> Option<Removed> {
-        let lane = PhantomData::<Marks>;
-        if self.is_unmarked() {
-            let lane = PhantomData::<Unmarked>;
-            return self.cpu().run(RemovePlain {
+        // Without marks and values all are alike: whichever goes, it is right.
+        if self.is_unmarked() && self.layout.value_bits == 0 {
+            return self.cpu().run(RemovePlain::<Unmarked, false> {
                 core: self,
                 h0,
-                lane,
+                lane: PhantomData,
             });
         }
-        self.cpu().run(RemovePlain {
+        self.cpu().run(RemovePlain::<Marks, true> {
             core: self,
             h0,
-            lane,
+            lane: PhantomData,
         })
     }
 
@@ -426,11 +431,14 @@ impl Core {
         key: &Hashed<'_>,
     ) -> Option<Result<Adapted, Error>> {
         let (query, key) = (self.digits(query), self.digits(key));
-        self.cpu().run(AdaptAlone {
+        let used = self.table.used();
+        let result = self.cpu().run(AdaptAlone {
             core: self,
             query,
             key,
-        })
+        });
+        self.beyond += self.table.used() - used;
+        result
     }
 
     /// Removes a key from a minirun that holds one fingerprint, without counter, which the key
@@ -442,22 +450,25 @@ impl Core {
 
     #[inline(always)]
     fn extend(&mut self, h0: u64, digit: u64) -> bool {
-        if self.is_unmarked() {
+        let extended = if self.is_unmarked() {
             let lane = PhantomData::<Unmarked>;
-            return self.cpu().run(Extend {
+            self.cpu().run(Extend {
                 core: self,
                 h0,
                 digit,
                 lane,
-            });
-        }
-        let lane = PhantomData::<Marks>;
-        self.cpu().run(Extend {
-            core: self,
-            h0,
-            digit,
-            lane,
-        })
+            })
+        } else {
+            let lane = PhantomData::<Marks>;
+            self.cpu().run(Extend {
+                core: self,
+                h0,
+                digit,
+                lane,
+            })
+        };
+        self.beyond += u64::from(extended);
+        extended
     }
 
     /// Adds an unextended fingerprint at a place of the run.
@@ -467,9 +478,7 @@ impl Core {
             run,
             at,
             value,
-        })?;
-        self.live += 1;
-        Ok(())
+        })
     }
 }
 
@@ -504,7 +513,12 @@ impl<M: Bytes> Core<M> {
 
 impl Core {
     fn extend_beyond(&mut self, h0: u64, digit: u64) -> Short<Result<(), Error>> {
-        let core = self;
-        core.cpu().run(ExtendBeyond { core, h0, digit })
+        let extended = self.cpu().run(ExtendBeyond {
+            core: self,
+            h0,
+            digit,
+        });
+        self.beyond += u64::from(matches!(extended, Short::Done(Ok(()))));
+        extended
     }
 }

@@ -91,7 +91,7 @@ impl<M: Bytes> Core<M> {
             value_bits: self.layout.value_bits,
             seed,
             used: self.table.used(),
-            live: self.live,
+            live: self.live(),
             ghosts: self.ghosts,
             total: 0,
             extra: [0; 32],
@@ -113,7 +113,8 @@ impl<M: Bytes> Core<M> {
             table: table?,
             geometry: header.geometry,
             layout,
-            live: header.live,
+            // The header has been checked: of the used slots as many are homes of live ones.
+            beyond: header.used - header.live,
             ghosts: header.ghosts,
         })
     }

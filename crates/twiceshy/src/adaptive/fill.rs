@@ -79,11 +79,12 @@ impl Fill {
 
     /// The filled table.
     pub(crate) fn finish(self) -> Core {
+        let table = self.writer.finish();
         Core {
-            table: self.writer.finish(),
+            beyond: table.used() - self.live,
+            table,
             geometry: self.geometry,
             layout: self.layout,
-            live: self.live,
             ghosts: self.ghosts,
         }
     }

@@ -346,7 +346,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// How many fingerprints the filter holds, ghosts aside: one for each member.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.core.live
+        self.core.live()
     }
 
     /// Is it empty?

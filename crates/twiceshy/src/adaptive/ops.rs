@@ -140,27 +140,26 @@ impl<M: Bytes> Operation for AnswerFar<'_, M> {
     }
 }
 
-pub(super) struct RemovePlain<'f, L> {
+/// Removes a fingerprint of a minirun whose fingerprints are all alike; `None` if they may differ.
+/// `ALONE` where there are marks or values, which a look at the home slots does not compare: then
+/// there must be one, unless the long way finds that all are bare.
+pub(super) struct RemovePlain<'f, L, const ALONE: bool> {
     pub(super) core: &'f mut Core,
     pub(super) h0: u64,
     pub(super) lane: PhantomData<L>,
 }
 
-impl<L: Sidecar> Operation for RemovePlain<'_, L> {
+impl<L: Sidecar, const ALONE: bool> Operation for RemovePlain<'_, L, ALONE> {
     type Output = Option<Removed>;
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Option<Removed> {
         let RemovePlain { core, h0, lane } = self;
         let fingerprint = core.geometry.fingerprint(h0);
-        match core.table.remove_short::<I, L, true>(fingerprint) {
-            Taken::Done(Removed::One) => {
-                core.live -= 1;
-                Some(Removed::One)
-            }
+        match core.table.remove_short::<I, L, ALONE>(fingerprint) {
             Taken::Done(removed) => Some(removed),
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
-            Taken::NotHere => I::apart(RemoveBeyond { core, h0, lane }),
+            Taken::NotHere => I::apart(RemoveBeyond::<L, ALONE> { core, h0, lane }),
             Taken::Marked => I::apart(RemoveFar { core, h0 }),
         }
     }
@@ -177,30 +176,26 @@ impl<L: Sidecar> Operation for CloseGap<'_, L> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Option<Removed> {
-        self.core.live -= 1;
         self.core.table.close_gap::<I, L>(self.gap);
         Some(Removed::One)
     }
 }
 
-struct RemoveBeyond<'f, L> {
+struct RemoveBeyond<'f, L, const ALONE: bool> {
     core: &'f mut Core,
     h0: u64,
     lane: PhantomData<L>,
 }
 
-impl<L: Sidecar> Operation for RemoveBeyond<'_, L> {
+impl<L: Sidecar, const ALONE: bool> Operation for RemoveBeyond<'_, L, ALONE> {
     type Output = Option<Removed>;
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Option<Removed> {
         let RemoveBeyond { core, h0, lane } = self;
         let fingerprint = core.geometry.fingerprint(h0);
-        match core.table.remove_displaced::<I, L, true>(fingerprint) {
-            Taken::Done(removed) => {
-                core.live -= u64::from(removed == Removed::One);
-                Some(removed)
-            }
+        match core.table.remove_displaced::<I, L, ALONE>(fingerprint) {
+            Taken::Done(removed) => Some(removed),
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
             Taken::NotHere | Taken::Marked => I::apart(RemoveFar { core, h0 }),
         }
@@ -218,19 +213,15 @@ impl Operation for RemoveFar<'_> {
     #[inline(always)]
     fn run<I: Isa>(self) -> Option<Removed> {
         let Core {
-            table,
-            geometry,
-            live,
-            ..
+            table, geometry, ..
         } = self.core;
         let Fingerprint {
             quotient,
             remainder,
         } = geometry.fingerprint(self.h0);
         let run = table.odd_run::<I>(quotient);
-        let at = alone_and_bare(table, &run, remainder)?;
+        let at = bare_and_alike(table, &run, remainder)?;
         table.close::<I>(&run, at);
-        *live -= 1;
         Some(Removed::One)
     }
 }
@@ -251,6 +242,22 @@ fn alone(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<Range<u64>> 
 pub(super) fn alone_and_bare(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<u64> {
     let slots = alone(table, run, remainder)?;
     (slots.end == slots.start + 1).then_some(slots.start)
+}
+
+/// The first home slot of a minirun whose fingerprints are all alike, none being extended. Values
+/// may differ, so where there are such it must be one.
+#[inline(always)]
+fn bare_and_alike(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<u64> {
+    let at = table.lower_bound(run, remainder);
+    let mut end = at;
+    while end < run.end && table.remainder(end) == remainder {
+        end += 1;
+        if table.end_of_print(end - 1, run.end) > end {
+            return None;
+        }
+    }
+    let one = end == at + 1;
+    (one || end > at && table.ignored_bits() == 0).then_some(at)
 }
 
 /// Adapts a minirun that holds one fingerprint, without counter, of one key: by far the
@@ -326,7 +333,7 @@ impl Operation for RemoveAlone<'_, '_> {
         let Core {
             table,
             geometry,
-            live,
+            beyond,
             ..
         } = core;
         let Fingerprint {
@@ -341,13 +348,13 @@ impl Operation for RemoveAlone<'_, '_> {
                 return None;
             }
         }
+        *beyond -= slots.end - slots.start - 1;
         // From the last slot on, so that those that are left are a fingerprint.
         for slot in slots.rev() {
             table.close::<I>(&run, slot);
             run.home_end -= u64::from(run.home_end > slot);
             run.end -= 1;
         }
-        *live -= 1;
         Some(Removed::One)
     }
 }

@@ -41,7 +41,7 @@ impl<M: Bytes> Core<M> {
         })?;
         // Every home slot is a fingerprint.
         let live = table.used() - marked - ghosts;
-        if (live, ghosts) != (self.live, self.ghosts) {
+        if (live, ghosts) != (self.live(), self.ghosts) {
             return Err(Violation::new("fingerprints are not counted right", live));
         }
         Ok(())

@@ -25,10 +25,8 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         h0: u64,
         key: &K,
     ) -> Result<Insertion, Error> {
-        if self.core.layout.value_bits == 0 {
-            if let Some(result) = self.core.insert_plain(h0) {
-                return result.map(|()| Insertion::Added);
-            }
+        if self.core.layout.value_bits == 0 && self.core.insert_plain(h0) {
+            return Ok(Insertion::Added);
         }
         self.insert_by_words(key)
     }
@@ -45,10 +43,8 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// # Errors
     /// As [`insert`](Self::insert).
     pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<Insertion, Error> {
-        if self.core.layout.value_bits == 0 {
-            if let Some(result) = self.core.insert_plain(key.h0()) {
-                return result.map(|()| Insertion::Added);
-            }
+        if self.core.layout.value_bits == 0 && self.core.insert_plain(key.h0()) {
+            return Ok(Insertion::Added);
         }
         self.insert_among_marks(key, 0)
     }
@@ -96,7 +92,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// and the filter will then wrongly say "no" for that key.
     ///
     /// # Errors
-    /// [`Error::NeedsKeys`] where the minirun holds more than one fingerprint;
+    /// [`Error::NeedsKeys`] if several different fingerprints match the key:
     /// [`remove`](Self::remove) does it then. Nothing has changed.
     #[inline(always)]
     pub fn remove_known_member<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
@@ -131,18 +127,18 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         let minirun = self.core.minirun_of(key.h0());
         let contents = self.core.contents_of(minirun);
         let digits = self.core.digits(key);
-        let mut live = contents.prints.iter().filter(|print| !print.is_ghost());
-        let Some(print) = live.next() else {
+        let prints = &contents.prints;
+        let matching = |print: &Print| !print.is_ghost() && print.prefixes(&digits);
+        let Some(first) = prints.iter().position(matching) else {
             return Ok(Removed::NotFound);
         };
-        if live.next().is_some() {
+        // A member has a fingerprint that matches: if there is but one, or all are alike, it is that.
+        let differs = |print: &Print| *print != prints[first] && matching(print);
+        if prints.iter().any(differs) {
             return Err(Error::NeedsKeys { minirun });
         }
-        if !print.prefixes(&digits) {
-            return Ok(Removed::NotFound);
-        }
-        let ghosts = contents.prints.iter().filter(|print| print.is_ghost());
-        let after = ghosts.cloned().collect();
+        let mut after = prints.clone();
+        after.remove(first);
         self.core.replace(minirun, &contents, after)?;
         Ok(Removed::One)
     }

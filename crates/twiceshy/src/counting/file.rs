@@ -88,7 +88,7 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for CountingFilter<H, M> {
             extra += u128::from(print.count - 1);
             Ok(())
         })?;
-        if u128::from(self.core.live) + extra != self.total {
+        if u128::from(self.distinct()) + extra != self.total {
             return Err(Violation::new("the sum of all counts is wrong", self.len()));
         }
         Ok(())

@@ -164,7 +164,7 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
     /// How many distinct fingerprints there are.
     #[must_use]
     pub fn distinct(&self) -> u64 {
-        self.core.live
+        self.core.live()
     }
 
     /// Is it empty?
@@ -189,12 +189,9 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let Core {
-            table,
-            geometry,
-            live,
-            ..
+            table, geometry, ..
         } = &self.core;
-        Stats::of_table(table, geometry, self.len(), *live)
+        Stats::of_table(table, geometry, self.len(), self.distinct())
     }
 
     /// The bytes of the table.

@@ -44,11 +44,9 @@ impl<H: StreamHash> CountingFilter<H> {
 
     #[inline]
     pub(super) fn insert_h0(&mut self, h0: u64, count: u64) -> Result<(), Error> {
-        if count == 1 && self.core.answer(h0) == Some(false) {
-            if let Some(result) = self.core.insert_plain(h0) {
-                self.total += u128::from(result.is_ok());
-                return result;
-            }
+        if count == 1 && self.core.answer(h0) == Some(false) && self.core.insert_plain(h0) {
+            self.total += 1;
+            return Ok(());
         }
         self.change_count(h0, |old| old.checked_add(count).ok_or(Error::Overflow))
     }

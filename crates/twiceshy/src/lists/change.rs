@@ -92,8 +92,10 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
         match F::value(list) {
             None => Ok(()),
             Some(_) if F::TAG_BITS == 0 && after.is_some() => {
-                let inserted = self.filter.core_mut().insert_plain(h0);
-                inserted.unwrap_or_else(|| self.rewrite(minirun))
+                if self.filter.core_mut().insert_plain(h0) {
+                    return Ok(());
+                }
+                self.rewrite(minirun)
             }
             Some(_) if F::TAG_BITS == 0 && !self.members.any(list) => {
                 let removed = self.filter.core_mut().remove_plain(h0);

@@ -324,21 +324,23 @@ impl Model {
         self.commit(id, after)
     }
 
-    /// Removes the one fingerprint of a minirun.
+    /// Removes the one fingerprint that a key starts with, or one of several if they are alike.
     ///
     /// # Errors
     /// As the filter.
     pub fn remove_known(&mut self, id: u64, key: &[u64]) -> Result<Removed, Refusal> {
-        let (ghosts, live): (Vec<_>, Vec<_>) =
-            self.minirun(id).iter().cloned().partition(Stored::is_ghost);
-        match &live[..] {
-            [only] if only.starts(key) => {
-                self.commit(id, ghosts)?;
-                Ok(Removed::One)
-            }
-            [] | [_] => Ok(Removed::NotFound),
-            _ => Err(Refusal::NeedsKeys(id)),
+        let matches = |print: &Stored| !print.is_ghost() && print.starts(key);
+        let (mut matching, mut after): (Vec<_>, Vec<_>) =
+            self.minirun(id).iter().cloned().partition(matches);
+        let Some(gone) = matching.pop() else {
+            return Ok(Removed::NotFound);
+        };
+        if matching.iter().any(|print| *print != gone) {
+            return Err(Refusal::NeedsKeys(id));
         }
+        after.append(&mut matching);
+        self.commit(id, after)?;
+        Ok(Removed::One)
     }
 
     /// Drops digits that are needed neither against `against`, none of which is one of

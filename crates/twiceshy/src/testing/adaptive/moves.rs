@@ -274,7 +274,9 @@ impl Game {
         };
         self.foretell(minirun);
         self.members.remove(&key);
-        Ok((deed, Effect::Less(Some(key))))
+        // Others of the minirun may be like the one that is gone.
+        let gone = self.foretold[key].is_none().then_some(key);
+        Ok((deed, Effect::Less(gone)))
     }
 
     pub(super) fn shorten(&mut self, key: usize, source: &mut Source<'_>) -> Step {
