@@ -7,7 +7,8 @@ use super::ops::alone_and_bare;
 use super::print::extension_slot;
 use crate::bits::{Isa, Operation};
 use crate::error::Error;
-use crate::quotient::{Added, Fingerprint, Mark, Marks, Opening, Short, Sidecar, Still};
+use crate::hash::Hashed;
+use crate::quotient::{Added, Fingerprint, Mark, Marks, Minirun, Opening, Short, Sidecar, Still};
 
 /// Adds an unextended fingerprint. Has that been done? The outcome is no error, so that it stays
 /// in a register: who is told no takes the long way, which has one.
@@ -124,24 +125,39 @@ impl Operation for InsertFar<'_> {
     }
 }
 
-/// Appends one digit to the one fingerprint of a minirun, where it has none and is in its home
-/// block or the next one. Has that been done?
-pub(super) struct Extend<'f, L> {
+/// Appends one digit of `key` to the one fingerprint of a minirun, where it has none, is in its home
+/// block or the next one, and that digit tells `key` from `query`, which is of the minirun as well.
+/// Has that been done?
+pub(super) struct Extend<'f, 'k, L> {
     pub(super) core: &'f mut Core,
-    pub(super) h0: u64,
-    pub(super) digit: u64,
+    pub(super) minirun: Minirun,
+    pub(super) query: &'f Hashed<'k>,
+    pub(super) key: &'f Hashed<'k>,
     pub(super) lane: PhantomData<L>,
 }
 
-impl<L: Sidecar> Operation for Extend<'_, L> {
+impl<L: Sidecar> Operation for Extend<'_, '_, L> {
     type Output = bool;
 
     #[inline(always)]
     fn run<I: Isa>(self) -> bool {
         let Extend {
-            core, h0, digit, ..
+            core,
+            minirun,
+            query,
+            key,
+            ..
         } = self;
+        let h0 = query.h0();
         let fingerprint = core.geometry.fingerprint(h0);
+        if core.geometry.id_of(fingerprint) != minirun.id()
+            || core.geometry.fingerprint(key.h0()) != fingerprint
+        {
+            return false;
+        }
+        let Some(digit) = core.first_digit_of(key, query) else {
+            return false;
+        };
         let slot = extension_slot(digit);
         match core.table.extend_short::<I, L>(fingerprint, slot) {
             Added::Done => true,

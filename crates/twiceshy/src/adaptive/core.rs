@@ -394,20 +394,40 @@ impl Core {
 
     /// The first digit of `key` if it tells `key` and `query` apart, so that they are not the same.
     #[inline(always)]
-    fn first_digit_of(&self, key: &Hashed<'_>, query: &Hashed<'_>) -> Option<u64> {
-        let (digit, other) = (self.digits(key).digit(0), self.digits(query).digit(0));
+    pub(super) fn first_digit_of(&self, key: &Hashed<'_>, query: &Hashed<'_>) -> Option<u64> {
+        let (digit, other) = (self.digits(key).first(), self.digits(query).first());
         (digit != other).then_some(digit)
     }
 
-    /// [`adapt_alone`](Self::adapt_alone) in the most frequent case: the fingerprint has no
-    /// extension yet, the first digit tells the keys apart, and all is in the home block. Has it
-    /// been done?
+    /// [`adapt_alone`](Self::adapt_alone) in the most frequent case: both are of this minirun, the
+    /// fingerprint has no extension yet, the first digit tells the keys apart, and all is in the
+    /// home block or the next one. Has it been done?
     #[inline(always)]
-    pub(crate) fn adapt_at_once(&mut self, query: &Hashed<'_>, key: &Hashed<'_>) -> bool {
-        let Some(digit) = self.first_digit_of(key, query) else {
-            return false;
+    pub(crate) fn adapt_at_once(
+        &mut self,
+        query: &Hashed<'_>,
+        minirun: Minirun,
+        key: &Hashed<'_>,
+    ) -> bool {
+        let extended = if self.is_unmarked() {
+            self.cpu().run(Extend {
+                core: self,
+                minirun,
+                query,
+                key,
+                lane: PhantomData::<Unmarked>,
+            })
+        } else {
+            self.cpu().run(Extend {
+                core: self,
+                minirun,
+                query,
+                key,
+                lane: PhantomData::<Marks>,
+            })
         };
-        self.extend(query.h0(), digit)
+        self.beyond += u64::from(extended);
+        extended
     }
 
     /// The same wherever the fingerprint is.
@@ -446,29 +466,6 @@ impl Core {
     pub(crate) fn remove_alone(&mut self, key: &Hashed<'_>) -> Option<Removed> {
         let key = self.digits(key);
         self.cpu().run(RemoveAlone { core: self, key })
-    }
-
-    #[inline(always)]
-    fn extend(&mut self, h0: u64, digit: u64) -> bool {
-        let extended = if self.is_unmarked() {
-            let lane = PhantomData::<Unmarked>;
-            self.cpu().run(Extend {
-                core: self,
-                h0,
-                digit,
-                lane,
-            })
-        } else {
-            let lane = PhantomData::<Marks>;
-            self.cpu().run(Extend {
-                core: self,
-                h0,
-                digit,
-                lane,
-            })
-        };
-        self.beyond += u64::from(extended);
-        extended
     }
 
     /// Adds an unextended fingerprint at a place of the run.

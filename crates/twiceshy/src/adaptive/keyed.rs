@@ -77,19 +77,15 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// [`Error::Mismatch`] if the query is itself one of the keys, or the keys do not fit the
     /// fingerprints; [`Error::Full`] if slots are missing: the filter goes on as it was, with
     /// this mistake unfixed; grow it or rebuild it with a new seed to fix it.
+    #[inline]
     pub fn adapt(
         &mut self,
         query: &Hashed<'_>,
         minirun: Minirun,
         keys: &[Hashed<'_>],
     ) -> Result<Adapted, Error> {
-        if self.core.minirun_of(query.h0()) != minirun {
-            return Err(Error::mismatch("the query belongs to another minirun"));
-        }
-        // While keys are compared, the lines where it will happen are on their way.
-        self.core.prefetch_to_change(query.h0());
         if let [key] = keys {
-            if self.core.minirun_of(key.h0()) == minirun && self.core.adapt_at_once(query, key) {
+            if self.core.adapt_at_once(query, minirun, key) {
                 return Ok(Adapted::ONE);
             }
         }
@@ -104,6 +100,9 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         minirun: Minirun,
         keys: &[Hashed<'_>],
     ) -> Result<Adapted, Error> {
+        if self.core.minirun_of(query.h0()) != minirun {
+            return Err(Error::mismatch("the query belongs to another minirun"));
+        }
         if let [key] = keys {
             if let Some(result) = self.adapt_one(query, minirun, key) {
                 return result;

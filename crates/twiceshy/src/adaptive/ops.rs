@@ -160,7 +160,27 @@ impl<L: Sidecar, const ALONE: bool> Operation for RemovePlain<'_, L, ALONE> {
             Taken::Done(removed) => Some(removed),
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
             Taken::NotHere => I::apart(RemoveBeyond::<L, ALONE> { core, h0, lane }),
-            Taken::Marked => I::apart(RemoveFar { core, h0 }),
+            Taken::Marked => I::apart(RemoveMarked { core, h0 }),
+        }
+    }
+}
+
+/// With marked slots in front of the one that goes, or behind it.
+struct RemoveMarked<'f> {
+    core: &'f mut Core,
+    h0: u64,
+}
+
+impl Operation for RemoveMarked<'_> {
+    type Output = Option<Removed>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<Removed> {
+        let RemoveMarked { core, h0 } = self;
+        match core.table.only_print::<I>(core.geometry.fingerprint(h0)) {
+            // Later words of the hash must say whether it is that of the key.
+            Some((home, end)) if end > home + 1 => None,
+            _ => I::apart(RemoveFar { core, h0 }),
         }
     }
 }
@@ -221,7 +241,9 @@ impl Operation for RemoveFar<'_> {
         } = geometry.fingerprint(self.h0);
         let run = table.odd_run::<I>(quotient);
         let at = bare_and_alike(table, &run, remainder)?;
-        table.close::<I>(&run, at);
+        if !table.close_near::<I>(&run, at) {
+            table.close::<I>(&run, at);
+        }
         Some(Removed::One)
     }
 }
@@ -330,6 +352,55 @@ impl Operation for RemoveAlone<'_, '_> {
     #[inline(always)]
     fn run<I: Isa>(self) -> Option<Removed> {
         let RemoveAlone { core, key } = self;
+        let h0 = key.key.h0();
+        let Core {
+            table,
+            geometry,
+            beyond,
+            ..
+        } = &mut *core;
+        let Some((home, end)) = table.only_print::<I>(geometry.fingerprint(h0)) else {
+            return I::apart(RemoveAloneFar { core, key });
+        };
+        if !continues(table, home + 1..end, &key) {
+            return None;
+        }
+        for slot in (home + 1..end).rev() {
+            if !table.close_marked::<I>(slot) {
+                return I::apart(RemoveAloneFar { core, key });
+            }
+            *beyond -= 1;
+        }
+        // What is left is bare.
+        I::apart(RemovePlain::<_, true> {
+            core,
+            h0,
+            lane: PhantomData::<Marks>,
+        })
+    }
+}
+
+/// Are these marked slots no counter, but the digits that a key goes on with?
+#[inline(always)]
+fn continues(table: &Table<Marks>, tail: Range<u64>, key: &Digits<'_>) -> bool {
+    tail.enumerate().all(|(k, slot)| {
+        let slot = table.slot(slot);
+        !slot.runend && key.digit(k) == slot.value
+    })
+}
+
+/// The same wherever the fingerprint is.
+struct RemoveAloneFar<'f, 'k> {
+    core: &'f mut Core,
+    key: Digits<'k>,
+}
+
+impl Operation for RemoveAloneFar<'_, '_> {
+    type Output = Option<Removed>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<Removed> {
+        let RemoveAloneFar { core, key } = self;
         let Core {
             table,
             geometry,
@@ -342,11 +413,8 @@ impl Operation for RemoveAlone<'_, '_> {
         } = geometry.fingerprint(key.key.h0());
         let mut run = table.run::<I>(quotient);
         let slots = alone(table, &run, remainder)?;
-        for (k, slot) in (slots.start + 1..slots.end).enumerate() {
-            let slot = table.slot(slot);
-            if slot.runend || key.digit(k) != slot.value {
-                return None;
-            }
+        if !continues(table, slots.start + 1..slots.end, &key) {
+            return None;
         }
         *beyond -= slots.end - slots.start - 1;
         // From the last slot on, so that those that are left are a fingerprint.
@@ -518,7 +586,8 @@ mod tests {
                 for key in 0..slots / 4 {
                     let hashed = filter.hash(&key);
                     let (query, core) = (filter_query(key, &hashed), filter.core_mut());
-                    if !core.adapt_at_once(&query, &hashed) {
+                    let minirun = core.minirun_of(hashed.h0());
+                    if !core.adapt_at_once(&query, minirun, &hashed) {
                         let _ = core.adapt_bare(&query, &hashed);
                     }
                 }

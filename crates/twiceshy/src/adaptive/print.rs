@@ -41,6 +41,15 @@ pub(crate) struct Digits<'k> {
     pub(crate) width: u32,
 }
 
+impl Digits<'_> {
+    /// Digit 0, which is at hand.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> u64 {
+        // The mask is free, and tells the compiler that the shift is in range.
+        self.key.word(1) >> (self.width.wrapping_neg() & 63)
+    }
+}
+
 impl Stream for Digits<'_> {
     #[inline]
     fn digit(&self, k: usize) -> u64 {
@@ -228,6 +237,17 @@ pub(crate) fn counter_digits(count: u64, width: u32) -> impl Iterator<Item = u64
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_digit_is_digit_0_at_every_width() {
+        for width in 1..=56 {
+            for h0 in 0..10 {
+                let key = &Hashed::from_h0(h0);
+                let digits = Digits { key, width };
+                assert_eq!(digits.first(), digits.digit(0));
+            }
+        }
+    }
 
     #[test]
     fn prints_read_back_at_every_width() {

@@ -316,7 +316,8 @@ impl Packed {
     pub fn count_at_most(&self, window: u64, pattern: u64, count: u32) -> u32 {
         // Lower bits by subtraction: the highest bit survives if there is no borrow.
         let lower = (pattern | self.highs) - (window & self.lows);
-        let at_most = pattern & !window | !(pattern ^ window) & lower;
+        // The highest bit decides where it differs, the lower ones where not.
+        let at_most = lower ^ (pattern ^ window) & (pattern ^ lower);
         (at_most & self.highs_of_first[(count & 63) as usize]).count_ones()
     }
 }

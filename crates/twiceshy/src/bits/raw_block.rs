@@ -129,6 +129,22 @@ impl<'t> RawBlock<'t> {
         unsafe { load(self.start, self.slots_at + byte) >> (bit & 63) }
     }
 
+    /// What slot 63 holds: slots are as many words as they have bits, and this is the end of the
+    /// last.
+    #[inline(always)]
+    #[must_use]
+    pub fn last_slot(&self) -> u64 {
+        let bits = self.packed.bits();
+        // SAFETY: the last eight bytes of the block.
+        let word = unsafe {
+            load(
+                self.start,
+                self.slots_at + self.packed.bytes_per_block() - 8,
+            )
+        };
+        word >> (bits.wrapping_neg() & 63)
+    }
+
     /// Which slots hold something and are in order.
     ///
     /// # Panics
@@ -308,6 +324,16 @@ impl<'t> RawBlockMut<'t> {
         out
     }
 
+    /// Writes `slot & 63`, which is empty. A slot has room for `value`.
+    #[inline(always)]
+    pub fn fill_slot(&mut self, slot: u32, value: u64) {
+        debug_assert!(value >> self.packed.bits() == 0);
+        let bit = self.packed.first_bit(slot);
+        let at = self.slots_at + bit / 8;
+        // SAFETY: as in `RawBlock::window`; these eight bytes are writable as well.
+        unsafe { store(self.start, at, load(self.start, at) | value << (bit % 8)) };
+    }
+
     /// Writes `slot & 63`.
     #[inline(always)]
     pub fn set_slot(&mut self, slot: u32, value: u64) {
@@ -370,6 +396,7 @@ mod tests {
                 let expected = packed.window(&bytes[at + slots_at..], slot);
                 assert_eq!(block.window(slot), expected);
             }
+            assert_eq!(block.last_slot(), packed.get(&bytes[at + slots_at..], 63));
         });
     }
 
@@ -389,6 +416,10 @@ mod tests {
                 let value = (u64::from(slot) * 0x0123_4567_89ab) & mask_below(packed.bits());
                 block.set_slot(slot, value);
                 packed.set(&mut expected[at + slots_at..], slot, value);
+                if slot % 3 == 0 {
+                    block.set_slot(slot, 0);
+                    block.fill_slot(slot, value);
+                }
             }
             assert_eq!(bytes, expected);
         });

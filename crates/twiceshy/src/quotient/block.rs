@@ -195,8 +195,7 @@ impl Header {
     /// `from` must be below 64.
     #[inline(always)]
     pub(super) fn first_empty<I: Isa, S: Sidecar>(&self, from: u32) -> Option<u32> {
-        let ended = self.last_slots::<S>() << 1 | 1 << (self.offset & 63);
-        let empty = I::with_room(ended, self.occupieds) >> (from & 63) << (from & 63);
+        let empty = I::with_room(self.bounds::<S>(), self.occupieds) >> (from & 63) << (from & 63);
         (empty != 0).then(|| empty.trailing_zeros())
     }
 
@@ -209,22 +208,34 @@ impl Header {
         self.first_settled::<I, S, false>(from).unwrap_or(64)
     }
 
-    /// The last slot that moves when one is closed in the run of this block that has so many `before` it; `None` if slots of the next block may move, too. Slots move until there is
-    /// room between the end of a run and the home of the next one.
+    /// The last slot that moves when one is closed in the run of this block that has so many `before`
+    /// it; `None` if slots of the next block may move, too. Slots move until there is room between
+    /// the end of a run and the home of the next one.
     #[inline(always)]
     pub(super) fn last_moving<I: Isa, S: Sidecar>(&self, before: u32) -> Option<u32> {
         let next_homes = self.occupieds & self.occupieds.wrapping_sub(1);
-        first_of(I::with_room_from(
-            self.seen_last_slots::<S>(),
-            next_homes,
-            before,
-        ))
+        let settled = I::with_room_from(self.last_slots::<S>(), next_homes, before);
+        first_of(settled)
     }
 
-    /// The same if it is in a run of an earlier block, where `last` is the last slot of all such runs.
+    /// The same for a run of this block that ends at `from` or behind it.
+    #[inline(always)]
+    pub(super) fn last_moving_from<I: Isa, S: Sidecar>(&self, from: u32) -> Option<u32> {
+        let next_homes = self.occupieds & self.occupieds.wrapping_sub(1);
+        let settled = I::with_room(self.last_slots::<S>(), next_homes);
+        first_of(settled >> (from & 63) << (from & 63))
+    }
+
+    /// The same if it is in a run of an earlier block, where `last` is the last slot of all such
+    /// runs: the one before the offset.
     #[inline(always)]
     pub(super) fn last_moving_displaced<I: Isa, S: Sidecar>(&self, last: u32) -> Option<u32> {
-        let last_slots = self.seen_last_slots::<S>() | 1 << (last & 63);
+        debug_assert_eq!(last + 1, u32::from(self.offset));
+        let last_slots = if S::MARKS {
+            self.bounds::<S>() >> 1
+        } else {
+            self.own_ends() | 1 << (last & 63)
+        };
         first_of(I::with_room(last_slots, self.occupieds))
     }
 
@@ -266,9 +277,9 @@ impl Header {
     #[inline(always)]
     pub(super) fn place<I: Isa, S: Sidecar>(&self, i: u32) -> Place {
         let below = self.occupieds << (!i & 63);
-        let bounds = self.own_ends() << 1 | 1 << (self.offset & 63);
         let before = (below << 1).count_ones();
-        self.place_from::<I, S>(bounds, (below as i64 >> 63) as u64, before, i)
+        let occupied = (below as i64 >> 63) as u64;
+        self.place_from::<I, S>(self.bounds::<S>(), occupied, before, i)
     }
 
     /// For a quotient whose run is in the next block, or would be, not in its own: has it one (all
@@ -293,7 +304,8 @@ impl Header {
         &self,
         (occupied, before): (u64, u32),
     ) -> Place {
-        self.place_from::<I, S>(self.ends << 1 | 1, occupied, before, 0)
+        let bounds = self.behind_tails::<S>(self.ends << 1 | 1);
+        self.place_from::<I, S>(bounds, occupied, before, 0)
     }
 
     /// [`probe`](Self::probe) in the same way.
@@ -309,8 +321,8 @@ impl Header {
         }
     }
 
-    /// With `k` runs before it, a run starts at bound `k` and has ended at bound `k + 1`. If that is
-    /// not in this block, the run takes all slots up to the block's end.
+    /// With `k` runs before it, a run starts at bound `k` and has ended, with its tail, at bound
+    /// `k + 1`. If that is not in this block, the run takes all slots up to the block's end.
     #[inline(always)]
     fn place_from<I: Isa, S: Sidecar>(
         &self,
@@ -319,10 +331,10 @@ impl Header {
         before: u32,
         home: u32,
     ) -> Place {
-        let both = I::deposit((1 | occupied & 2) << (before & 63), bounds);
-        let start = both.trailing_zeros();
-        // The tail of the run before is in front.
-        let start = (start + self.tail::<S>(start)).max(home);
+        // Where there is no run, what is found as its end does not count.
+        let both = I::select_pair(bounds, before + 1);
+        // As signed numbers: processors compare those with an instruction less.
+        let start = (both.trailing_zeros() as i32).max(home as i32) as u32;
         let end = both & both.wrapping_sub(1);
         let length = if S::MARKS {
             (!((!end & !self.marked) >> (start & 63))).trailing_zeros()
@@ -340,29 +352,40 @@ impl Header {
     /// and count as marked.
     #[inline(always)]
     pub(super) fn any_marked_of(&self, start: u32, slots: u64) -> bool {
-        slots & !self.unmarked(start) != 0
+        // Two instructions, where compilers would rather have six for their complements.
+        in_register(slots) & !self.unmarked(start) != 0
     }
 
-    /// The last slots of this block's own runs, marked tails included. A tail that goes on
-    /// in the next block has none.
+    /// Where runs of this block can start and where they have ended, their marked tails included:
+    /// the slot of the offset, which must be below 64, and those behind own runs, as far as they are
+    /// in this block.
     #[inline(always)]
-    fn last_slots<S: Sidecar>(&self) -> u64 {
-        let ends = self.own_ends();
+    pub(super) fn bounds<S: Sidecar>(&self) -> u64 {
+        let offset = self.offset & 63;
+        self.behind_tails::<S>((self.ends >> offset << 1 | 1) << offset)
+    }
+
+    /// The slots behind runs, and behind their tails, given those behind their ends: a tail may
+    /// begin there.
+    #[inline(always)]
+    fn behind_tails<S: Sidecar>(&self, behind_ends: u64) -> u64 {
         if !S::MARKS {
-            return ends;
+            return behind_ends;
         }
-        // Adding the first slot of a tail to the marked slots carries through the tail to
-        // the slot behind it.
-        let tails = ends << 1 & self.marked;
-        let behind = self.marked.wrapping_add(tails) & !self.marked;
-        ends & !(self.marked >> 1) | behind >> 1
+        // Added to the marked slots, a bit carries through the tail that begins there to the slot
+        // behind it. No other one comes to that slot: the one before it is marked, and no end.
+        self.marked.wrapping_add(behind_ends) & !self.marked
     }
 
-    /// The same without slot 63 where there may be marked slots, which are not seen behind it.
+    /// The last slots of this block's own runs, marked tails included. Where slots may be marked,
+    /// those behind the block are not seen, and slot 63 is none of them.
     #[inline(always)]
-    fn seen_last_slots<S: Sidecar>(&self) -> u64 {
-        let seen = if S::MARKS { !0 >> 1 } else { !0 };
-        self.last_slots::<S>() & seen
+    pub(super) fn last_slots<S: Sidecar>(&self) -> u64 {
+        if S::MARKS {
+            self.behind_tails::<S>(self.own_ends() << 1) >> 1
+        } else {
+            self.own_ends()
+        }
     }
 
     /// The run of quotient `i` of this block; for a quotient without a run, the empty
@@ -493,8 +516,8 @@ pub(super) fn set_runend(block: &mut RawBlockMut<'_>, slot: u32, runend: bool) {
 #[inline(always)]
 pub(super) fn put<S: Sidecar>(block: &mut RawBlockMut<'_>, slot: u32, content: Slot<S::Item>) {
     add_runends(block, u64::from(content.runend) << slot);
-    let _empty = S::shift_up(block.lane(), slot, slot, content.item);
-    block.set_slot(slot, content.value);
+    S::fill(block.lane(), slot, content.item);
+    block.fill_slot(slot, content.value);
 }
 
 /// Overwrites a slot.

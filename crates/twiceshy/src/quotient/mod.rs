@@ -38,6 +38,7 @@ mod iter;
 mod open;
 mod rewrite;
 mod scan;
+mod shed;
 mod shift;
 mod short;
 mod sidecar;

@@ -74,12 +74,28 @@ impl<T: Copy> Opening<T> {
     #[inline(always)]
     fn open<I: Isa, L: Sidecar<Item = T>>(&self, two: &mut TwoBlocks<'_>, to: u32) {
         let (_, start, at) = self.parts();
-        let mut block = two.near();
-        block::open_runends::<I>(&mut block, start, to, self.place & 1);
-        L::open::<I>(block.lane(), at, to, self.item);
-        block::add_occupied(&mut block, self.occupied);
-        two.open::<I>(at, to, self.value);
+        let slot = Slot {
+            value: self.value,
+            runend: self.place & 1 == 1,
+            item: self.item,
+        };
+        block::add_occupied(&mut two.near(), self.occupied);
+        open::<I, L>(two, (start, at), to, slot);
     }
+}
+
+/// [`Opening::open`] where nothing had to travel: runend bits move from `start` on, slots from `at`.
+#[inline(always)]
+fn open<I: Isa, L: Sidecar>(
+    two: &mut TwoBlocks<'_>,
+    (start, at): (u32, u32),
+    to: u32,
+    slot: Slot<L::Item>,
+) {
+    let mut block = two.near();
+    block::open_runends::<I>(&mut block, start, to, u64::from(slot.runend));
+    L::open::<I>(block.lane(), at, to, slot.item);
+    two.open::<I>(at, to, slot.value);
 }
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
@@ -230,15 +246,15 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         if header.offset > 63 {
             return Added::NotHere;
         }
-        let Some(at) = behind_only(&mut two, &header, header.probe::<I>(i), pattern) else {
+        let run = header.probe::<I>(i);
+        let Some(at) = behind_only::<I>(&mut two, &header, run, pattern) else {
             return Added::NotHere;
         };
-        let opening = Opening::new(home, at, at, mark);
         // The run does not end before that slot, so nothing is settled up to its end.
         let Some(to) = header.first_empty::<I, L>(at) else {
-            return Added::Across(opening);
+            return Added::Across(Opening::new(home, at, at, mark));
         };
-        opening.open::<I, S>(&mut two, to);
+        open::<I, S>(&mut two, (at, at), to, mark);
         self.used += 1;
         Added::Done
     }
@@ -260,7 +276,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return false;
         };
         let run = header.probe_displaced::<I>(displaced);
-        let Some(at) = behind_only(&mut two, &header, run, pattern) else {
+        let Some(at) = behind_only::<I>(&mut two, &header, run, pattern) else {
             return false;
         };
         self.open_displaced::<I, S>(&header, &Opening::new(home + 1, at, at, mark))
@@ -306,17 +322,25 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// it is not a common case.
     #[inline(always)]
     fn room_behind<I: Isa, L: Sidecar>(&mut self, mut near: u64) -> Option<(u64, u32)> {
-        while let Some(mut two) = self.blocks.two_mut(near) {
+        // Most find it in the next block: what is before the loop, need not be ready for another.
+        let mut room = self.room_in_next::<I, L>(near)?;
+        while room.is_none() {
             near += 1;
-            let header = Header::read::<L>(&two.next().as_ref());
-            if header.offset > 63 {
-                break;
-            }
-            if let Some(to) = header.first_empty::<I, L>(u32::from(header.offset)) {
-                return Some((near, to));
-            }
+            room = self.room_in_next::<I, L>(near)?;
         }
-        None
+        Some((near + 1, room?))
+    }
+
+    /// The first empty slot of the block behind one, if it has one. `None` if it is not a common
+    /// case.
+    #[inline(always)]
+    fn room_in_next<I: Isa, L: Sidecar>(&mut self, near: u64) -> Option<Option<u32>> {
+        let mut two = self.blocks.two_mut(near)?;
+        let header = Header::read::<L>(&two.next().as_ref());
+        if header.offset > 63 {
+            return None;
+        }
+        Some(header.first_empty::<I, L>(u32::from(header.offset)))
     }
 }
 
@@ -353,7 +377,12 @@ fn upper_bound<L: Sidecar>(
 /// The slot behind the only one of a run in the first of two blocks that equals `pattern`, if that
 /// has no marked slots behind it.
 #[inline(always)]
-fn behind_only(two: &mut TwoBlocks<'_>, header: &Header, run: Probe, pattern: u64) -> Option<u32> {
+fn behind_only<I: Isa>(
+    two: &mut TwoBlocks<'_>,
+    header: &Header,
+    run: Probe,
+    pattern: u64,
+) -> Option<u32> {
     let packed = two.packed();
     let through = packed.highs_through(run.last)?;
     let window = two.near().as_ref().window(run.start);
@@ -361,10 +390,13 @@ fn behind_only(two: &mut TwoBlocks<'_>, header: &Header, run: Probe, pattern: u6
     if equal.count_ones() != 1 {
         return None;
     }
-    // Marked slots of others in this run, or in front of it, do not matter. The slot behind the
-    // block is not seen and counts as marked, so this one has another behind it.
-    let slot = packed.index_of(equal);
-    (header.bare(run.start) >> slot & 1 == 1).then_some(run.start + slot + 1)
+    // Marked slots of others in this run, or in front of it, do not matter.
+    let it = packed.slots_of::<I>(equal);
+    let at = run.start + it.trailing_zeros() + 1;
+    if at > 63 || header.marked >> (run.start & 63) & (3 * it) != 0 {
+        return None;
+    }
+    Some(at)
 }
 
 /// A slot for a place in a run, where it is the last one if it is the only one; see
@@ -381,7 +413,11 @@ fn new_slot<T>(place: &Place, value: u64, item: T) -> Slot<T> {
 /// What goes to the next block.
 #[inline(always)]
 fn last_slot<L: Sidecar>(block: &RawBlock<'_>) -> Slot<L::Item> {
-    block::get::<L>(block, block.packed(), 63)
+    Slot {
+        value: block.last_slot(),
+        runend: block::stored_runends(block) >> 63 == 1,
+        item: L::get(block.lane(), 63),
+    }
 }
 
 /// Puts `carry` in front of the slots of the next block, of which those up to `to` move; see

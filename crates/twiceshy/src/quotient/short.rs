@@ -11,7 +11,7 @@ use super::Fingerprint;
 use super::block::{self, Header, Slot};
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::{Bytes, Isa, Operation, TwoBlocks, in_register};
+use crate::bits::{Bytes, Isa, Operation, Packed, TwoBlocks, in_register};
 use crate::traits::Removed;
 
 // Everywhere here `L` is `S`, or stands for it in a table where nothing is marked.
@@ -64,7 +64,7 @@ impl Gap {
 
 /// A slot of a run that is to be taken out.
 #[derive(Clone, Copy)]
-struct Place {
+pub(super) struct Place {
     /// The first slot of the run.
     start: u32,
     /// How many bits are before the slot in the window at `start`; see [`Packed::bits_before`].
@@ -74,6 +74,16 @@ struct Place {
 }
 
 impl Place {
+    /// A slot of a run, and the one whose runend bit goes: the same, or the one before it.
+    #[inline(always)]
+    pub(super) fn new(packed: &Packed, start: u32, slot: u32) -> Self {
+        debug_assert!(slot - start < 2);
+        Place {
+            start,
+            before: packed.bit_in_byte(start) + (slot - start) * packed.bits(),
+        }
+    }
+
     /// The slot with the remainder of this pattern in a run of the first of two blocks that starts at
     /// a slot and has some more. If there is none, or it is not a simple case, nothing has changed.
     #[inline(always)]
@@ -107,7 +117,9 @@ impl Place {
         if L::MARKS {
             let high = equal & equal.wrapping_neg();
             let next = packed.slots_of::<I>(high) << 1;
-            if header.any_marked_of(start, next ^ (next - 1)) {
+            if header.any_marked_of(start, next ^ (next - 1))
+                && !Self::is_bare_at_end::<L>(two, header, start, next)
+            {
                 return Err(Taken::Marked);
             }
         }
@@ -117,9 +129,23 @@ impl Place {
         })
     }
 
+    /// Is what seems to be marked, counted from `start` on, only `next`, the slot behind the block,
+    /// and that is not?
+    #[inline(always)]
+    fn is_bare_at_end<L: Sidecar>(
+        two: &mut TwoBlocks<'_>,
+        header: &Header,
+        start: u32,
+        next: u64,
+    ) -> bool {
+        start + next.trailing_zeros() == 64
+            && header.marked >> start == 0
+            && L::marked(two.next().lane()) & 1 == 0
+    }
+
     /// Closes the slot, where all that moves is in its block: the slots through `to`.
     #[inline(always)]
-    fn close<I: Isa, L: Sidecar>(self, two: &mut TwoBlocks<'_>, to: u32) {
+    pub(super) fn close<I: Isa, L: Sidecar>(self, two: &mut TwoBlocks<'_>, to: u32) {
         let Place { start, before } = self;
         let mut block = two.near();
         block::close_runends::<I>(&mut block, start, to);
@@ -130,7 +156,7 @@ impl Place {
 
     /// What is left to do where slots of the next block move, too.
     #[inline(always)]
-    fn gap(self, quotient: u64) -> Gap {
+    pub(super) fn gap(self, quotient: u64) -> Gap {
         Gap::new(quotient, self.start, self.before)
     }
 }
@@ -243,6 +269,10 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             // Runs of earlier blocks reach into the next one; but not through it.
             let last = u32::from(header.offset).wrapping_sub(1);
             if last > 62 {
+                // Not into it either, if a run ends with the block, which is not seen beside marks.
+                if L::MARKS && header.offset == 0 {
+                    return Place { start, before }.close::<I, L>(&mut two, 63);
+                }
                 break;
             }
             let last_moving = header.last_moving_displaced::<I, L>(last);

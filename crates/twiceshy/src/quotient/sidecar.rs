@@ -32,6 +32,12 @@ pub trait Sidecar: Lane {
     /// The item of one slot.
     fn get(lane: &[u8], slot: u32) -> Self::Item;
 
+    /// Gives an item to an empty slot.
+    #[inline(always)]
+    fn fill(lane: &mut [u8], slot: u32, item: Self::Item) {
+        let _empty = Self::shift_up(lane, slot, slot, item);
+    }
+
     /// Moves the items of `from..to` up by one slot, puts `carry` at `from`, and gives
     /// the item that was at `to`.
     fn shift_up(lane: &mut [u8], from: u32, to: u32, carry: Self::Item) -> Self::Item;
@@ -146,6 +152,13 @@ impl Sidecar for Marks {
     #[inline(always)]
     fn get(lane: &[u8], slot: u32) -> Mark {
         mark(load_word(lane, 0) >> slot & 1 == 1)
+    }
+
+    /// Nothing to do for a home slot.
+    #[inline(always)]
+    fn fill(lane: &mut [u8], slot: u32, item: Mark) {
+        let word = load_word(lane, 0);
+        store_word(lane, 0, word | u64::from(Self::is_mark(item)) << slot);
     }
 
     #[inline(always)]

@@ -6,6 +6,8 @@
 //! the long walks of large tables happen in small ones.
 
 mod add;
+mod bounds;
+mod close;
 mod model;
 #[path = "../../../tests/share/mod.rs"]
 mod share;
@@ -386,6 +388,7 @@ impl<S: Made> Game<S> {
                 assert!(ask().run::<Portable>());
                 if guess % 4 == 0 {
                     self.check_short(quotient, value);
+                    self.check_close(quotient, value);
                 }
                 assert!(cpu.run(ask()));
             }
