@@ -17,10 +17,6 @@ struct Masks {
     pairs: [u64; 128],
     /// Row `b`: 64 bytes of ones, one with the lowest `b` bits, and zeros. From `64 - n` on, there
     /// are the lowest `8 n + b` bits of 64 bytes.
-    #[cfg_attr(
-        not(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable))),
-        allow(dead_code, reason = "for vectors only")
-    )]
     rows: [[u8; ROW]; 8],
 }
 
@@ -80,7 +76,6 @@ pub(super) const fn end(bits: u32) -> i16 {
 }
 
 /// 64 bytes to be read: all bits below an [`end`] that lies in a vector, or is its end.
-#[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
 #[inline(always)]
 #[must_use]
 pub(super) fn below_end(end: isize) -> *const u8 {

@@ -17,6 +17,11 @@ mod blocks;
 mod cells;
 mod choose;
 mod cpu;
+#[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+#[cfg_attr(
+    not(twiceshy_has_avx512),
+    allow(dead_code, reason = "some are for vectors only")
+)]
 mod masks;
 mod packed;
 mod prefetch;

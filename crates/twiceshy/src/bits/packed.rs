@@ -12,6 +12,7 @@
 //! constants that depend on it.
 
 use super::cpu::Isa;
+#[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
 use super::masks;
 use super::register::{in_register, read_again};
 use super::word::mask_below;
@@ -49,8 +50,10 @@ pub struct Packed {
     /// highest bit is the lowest of the window there. Few are, so this is mostly below zero.
     bits_before: [i8; 64],
     /// Entry `n`: the end of slot `n`, as [`masks`] has it.
+    #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
     ends: [i16; 64],
     /// So many slots are always in a vector of 64 bytes that starts at the byte of the first.
+    #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
     per_vector: u32,
 }
 
@@ -100,7 +103,9 @@ impl Packed {
             bytes: std::array::from_fn(|slot| (first_bit(slot) / 8) as u16),
             bits_in_bytes: std::array::from_fn(|slot| (first_bit(slot) % 8) as u8),
             bits_before: std::array::from_fn(|slot| (first_bit(slot) % 8 + 1) as i8 - bits as i8),
+            #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
             ends: std::array::from_fn(|slot| masks::end(first_bit(slot + 1))),
+            #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
             per_vector: (512 - 7) / bits,
         }
     }

@@ -176,13 +176,14 @@ impl<'t> RawBlock<'t> {
         self.prefetch(self.slots_at + self.packed.byte(slot));
     }
 
-    /// The same, and for the line behind it: all that a vector from about there on has, and mostly
-    /// the header of the next block, if that is near.
+    /// The same, and for the two lines behind it: all that a vector from about there on has, and the
+    /// header of the next block and the slots that move there, if those are near.
     #[inline(always)]
     pub fn prefetch_slots(&self, slot: u32) {
         let at = self.slots_at + self.packed.byte(slot);
         self.prefetch(at);
         self.prefetch(at + 64);
+        self.prefetch(at + 128);
     }
 
     /// Asks for the cache lines of header and lane: one, or two if they lie on both sides of
