@@ -141,7 +141,7 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn without_bit(word: u64, bit: u32) -> u64 {
-        Self::compress(word, !(1 << (bit & 63)))
+        Self::compress(word, all_but(bit & 63))
     }
 
     #[inline(always)]

@@ -572,16 +572,9 @@ unsafe fn count_before(word: __m512i) -> __m512i {
 #[inline(always)]
 unsafe fn from(bit: u32) -> __m512i {
     // SAFETY: see `Avx512`.
-    unsafe { from_bit(i64::from(bit)) }
-}
-
-/// The same for a number that is a word already.
-#[inline(always)]
-unsafe fn from_bit(bit: i64) -> __m512i {
-    // SAFETY: see `Avx512`.
     unsafe {
         // Bits are counted in 16 bits each, so that words behind `bit` are left with zero.
-        let bit = _mm512_subs_epu16(_mm512_set1_epi64(bit), starts());
+        let bit = _mm512_subs_epu16(_mm512_set1_epi64(bit.into()), starts());
         _mm512_sllv_epi64(_mm512_set1_epi64(-1), bit)
     }
 }

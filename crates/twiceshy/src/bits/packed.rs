@@ -41,13 +41,13 @@ pub struct Packed {
     compared_lows: u64,
     /// Entry `n`: the highest bit of each of the first `n` slots of a window.
     highs_of_first: [u64; 65],
-    /// Entry `n`: the byte where slot `n` starts. It is looked up, not computed: what waits for a
-    /// line that is not in the caches, should wait as few instructions (see `docs/design.md`).
+    /// Entry `n`: the byte where slot `n` starts. It is looked up, not computed: as few instructions as
+    /// possible should wait for a line that is not in the caches (see `docs/design.md`).
     bytes: [u16; 64],
     /// Entry `n`: the bit of that byte.
     bits_in_bytes: [u8; 64],
-    /// Entry `n`: how many bits are before a slot, from the byte on where slot `n` starts, if its
-    /// highest bit is the lowest of the window there. Few are, so this is mostly below zero.
+    /// Entry `n`: what is to be added to the place of a slot's highest bit in the window at slot `n`, to
+    /// have how many bits are before that slot, from the byte on where the window starts.
     bits_before: [i8; 64],
     /// Entry `n`: the end of slot `n`, as [`masks`] has it.
     #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
@@ -160,13 +160,6 @@ impl Packed {
     #[must_use]
     pub fn bit_in_byte(&self, slot: u32) -> u32 {
         read_again(&self.bits_in_bytes[(slot & 63) as usize]).into()
-    }
-
-    /// The bits of so many slots.
-    #[inline(always)]
-    #[must_use]
-    pub fn bits_of(&self, slots: u32) -> usize {
-        slots as usize * self.bits
     }
 
     /// How many slots a window holds.
@@ -295,13 +288,14 @@ impl Packed {
         isize::from(self.ends[(slot & 63) as usize]) + byte as isize
     }
 
-    /// Is all that is from the start of one slot to the end of another, no earlier one, surely in a
-    /// vector of 64 bytes from the byte of the first on?
+    /// Is `to & 63` no earlier slot than `from & 63`, and all from the start of the one to the end of
+    /// the other surely in a vector of 64 bytes from the byte of the first on?
     #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
     #[inline(always)]
     #[must_use]
     pub(super) fn is_in_vector(&self, from: u32, to: u32) -> bool {
-        to.wrapping_sub(from) < self.per_vector
+        // Whatever the numbers: the slots that are asked for later are these.
+        (to & 63).wrapping_sub(from & 63) < self.per_vector
     }
 
     /// Which slot of the window at `start` has so many [bits before](Self::bits_before) it.

@@ -331,6 +331,8 @@ mod tests {
                 [5, 0, 200],
                 [9, 9, 1],
                 [63, 9, !0 >> 8],
+                [60, 0, 70],
+                [70, 3, 65],
             ] {
                 for cpu in Cpu::all() {
                     let mut table = blocks(bits, 4);
