@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::Adapted;
 use super::add::{Extend, ExtendBeyond, InsertPlain};
+use super::answer::{Answer, AnswerBeyond, AnswerContinued, AnswerFar, AnswerUnmarked};
 use super::ops::{
-    AdaptAlone, Answer, AnswerBeyond, AnswerContinued, AnswerFar, AnswerUnmarked, FindBeyond,
-    FindLive, FindRun, HasRoom, OpenHome, RemoveAlone, RemovePlain, Rewrite,
+    AdaptAlone, FindBeyond, FindLive, FindRun, HasRoom, OpenHome, RemoveAlone, RemovePlain, Rewrite,
 };
 use super::print::{Digits, Layout, Print, Stream};
 use crate::bits::{Bytes, Cpu, Packed};
@@ -122,7 +122,7 @@ impl<M: Bytes> Core<M> {
     }
 
     #[inline(always)]
-    fn cpu(&self) -> Cpu {
+    pub(super) fn cpu(&self) -> Cpu {
         self.table.cpu()
     }
 
@@ -155,10 +155,16 @@ impl<M: Bytes> Core<M> {
     pub(crate) fn answer(&self, h0: u64) -> Option<bool> {
         let core = self;
         if self.is_unmarked() {
-            Some(self.cpu().run(AnswerUnmarked { core, h0 }))
+            Some(self.answer_unmarked(h0))
         } else {
             self.cpu().run(Answer { core, h0 })
         }
+    }
+
+    /// The same while [nothing is marked](Self::is_unmarked).
+    #[inline(always)]
+    pub(super) fn answer_unmarked(&self, h0: u64) -> bool {
+        self.cpu().run(AnswerUnmarked { core: self, h0 })
     }
 
     /// Does a live fingerprint match the key?
@@ -377,19 +383,23 @@ impl Core {
     /// is in the way. `None` if the later words must say; nothing has changed then.
     #[inline(always)]
     pub(crate) fn remove_plain(&mut self, h0: u64) -> Option<Removed> {
-        // Without marks and values all are alike: whichever goes, it is right.
-        if self.is_unmarked() && self.layout.value_bits == 0 {
-            return self.cpu().run(RemovePlain::<Unmarked, false> {
-                core: self,
-                h0,
-                lane: PhantomData,
-            });
+        if self.layout.value_bits != 0 {
+            return self.remove_with_value(h0);
         }
-        self.cpu().run(RemovePlain::<Marks, true> {
-            core: self,
-            h0,
-            lane: PhantomData,
-        })
+        // Without marks and values all are alike: whichever goes, it is right.
+        let core = self;
+        if core.is_unmarked() {
+            let lane = PhantomData::<Unmarked>;
+            return core.cpu().run(RemovePlain::<_, false> { core, h0, lane });
+        }
+        let lane = PhantomData::<Marks>;
+        core.cpu().run(RemovePlain::<_, false> { core, h0, lane })
+    }
+
+    #[inline(never)]
+    fn remove_with_value(&mut self, h0: u64) -> Option<Removed> {
+        let (core, lane) = (self, PhantomData::<Marks>);
+        core.cpu().run(RemovePlain::<_, true> { core, h0, lane })
     }
 
     /// The first digit of `key` if it tells `key` and `query` apart, so that they are not the same.

@@ -47,6 +47,7 @@
 //! Paper: Wen et al., "Adaptive Quotient Filters" (2024).
 
 mod add;
+mod answer;
 mod batch;
 pub(crate) mod bulk;
 pub(crate) mod core;
@@ -68,6 +69,7 @@ mod write;
 
 use std::fmt;
 
+use self::answer::Contains;
 use self::core::Core;
 use crate::batch::Interrupted;
 use crate::bits::Bytes;
@@ -75,7 +77,7 @@ use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
-use crate::quotient::{Geometry, Minirun, Violation};
+use crate::quotient::{Fingerprint, Geometry, Minirun, Violation};
 use crate::stats::Stats;
 use crate::traits::{Adaptive, Filter, Insert};
 
@@ -249,18 +251,37 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// May `key` be a member? `false` is certain.
     #[inline(always)]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        match self.core.answer(first_word::<H, K>(&self.keyed, key)) {
-            Some(found) => found,
-            None => self.contains_by_words(key),
+        if self.core.is_unmarked() {
+            return self.core.answer_unmarked(self.first_word(key));
         }
+        self.core.cpu().run(Contains { filter: self, key })
+    }
+
+    #[inline(always)]
+    fn first_word<K: Key + ?Sized>(&self, key: &K) -> u64 {
+        first_word::<H, K>(&self.keyed, key)
+    }
+
+    #[inline(always)]
+    fn fingerprint<K: Key + ?Sized>(&self, key: &K) -> Fingerprint {
+        self.core.geometry.fingerprint(self.first_word(key))
     }
 
     /// [`contains`](Self::contains) where the table has hardly an empty slot: most runs are not
     /// in their home block, and need not be looked for there.
     #[inline]
     pub(crate) fn contains_displaced<K: Key + ?Sized>(&self, key: &K) -> bool {
-        let h0 = first_word::<H, K>(&self.keyed, key);
-        match self.core.answer_beyond(h0) {
+        match self.core.answer_beyond(self.first_word(key)) {
+            Some(found) => found,
+            None => self.contains_by_words(key),
+        }
+    }
+
+    /// [`contains`](Self::contains) for a run that is neither in its home block nor in the next one.
+    #[cold]
+    #[inline(never)]
+    fn contains_far<K: Key + ?Sized>(&self, key: &K) -> bool {
+        match self.core.answer_far(self.first_word(key)) {
             Some(found) => found,
             None => self.contains_by_words(key),
         }
@@ -305,12 +326,9 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// The minirun that matches `key`, or `None` if `key` is certainly no member.
     #[inline(always)]
     pub fn lookup<K: Key + ?Sized>(&self, key: &K) -> Option<Minirun> {
-        let h0 = first_word::<H, K>(&self.keyed, key);
-        let found = match self.core.answer(h0) {
-            Some(found) => found,
-            None => self.contains_by_words(key),
-        };
-        found.then(|| self.core.minirun_of(h0))
+        // The first word is made twice only if the answer is yes.
+        self.contains(key)
+            .then(|| self.core.minirun_of(self.first_word(key)))
     }
 
     /// [`lookup`](Self::lookup) for a key that is hashed already.

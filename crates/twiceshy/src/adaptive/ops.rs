@@ -6,143 +6,14 @@ use std::ops::Range;
 use super::Adapted;
 use super::core::Core;
 use super::print::{Digits, Stream, extension_slot};
-use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
-use crate::quotient::{
-    Fingerprint, Gap, Glance, Mark, Marks, Run, Sidecar, Slot, Table, Taken, Unmarked,
-};
+use crate::quotient::{Fingerprint, Gap, Mark, Marks, Run, Sidecar, Slot, Table, Taken};
 use crate::traits::Removed;
 
-/// While no slot is marked.
-pub(super) struct AnswerUnmarked<'f, M> {
-    pub(super) core: &'f Core<M>,
-    pub(super) h0: u64,
-}
-
-impl<M: Bytes> Operation for AnswerUnmarked<'_, M> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
-        let AnswerUnmarked { core, h0 } = self;
-        let fingerprint = core.geometry.fingerprint(h0);
-        match core.table.probe::<I, Unmarked>(fingerprint) {
-            Glance::Clear(found) => found,
-            Glance::Beyond | Glance::Continued => core.answer_beyond_unmarked(h0),
-        }
-    }
-}
-
-pub(super) struct Answer<'f, M> {
-    pub(super) core: &'f Core<M>,
-    pub(super) h0: u64,
-}
-
-impl<M: Bytes> Operation for Answer<'_, M> {
-    type Output = Option<bool>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Option<bool> {
-        let Answer { core, h0 } = self;
-        let fingerprint = core.geometry.fingerprint(h0);
-        match core.table.probe::<I, Marks>(fingerprint) {
-            Glance::Clear(found) => Some(found),
-            Glance::Beyond => core.answer_beyond(h0),
-            Glance::Continued => core.answer_continued(h0),
-        }
-    }
-}
-
-pub(super) struct AnswerAll<'f, L, M> {
-    pub(super) core: &'f Core<M>,
-    pub(super) hashes: &'f [u64],
-    pub(super) found: &'f mut [bool],
-    pub(super) unclear: &'f mut Unclear,
-    pub(super) lane: PhantomData<L>,
-}
-
-impl<L: Sidecar, M: Bytes> Operation for AnswerAll<'_, L, M> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<I: Isa>(self) {
-        let Core {
-            table, geometry, ..
-        } = self.core;
-        table.probe_all::<I, L>(geometry, self.hashes, self.found, self.unclear);
-    }
-}
-
-/// After a glance at fingerprints that seem to go on in marked slots: is it only that one of them
-/// stands at the end of its block?
-pub(super) struct AnswerContinued<'f, M> {
-    pub(super) core: &'f Core<M>,
-    pub(super) h0: u64,
-}
-
-impl<M: Bytes> Operation for AnswerContinued<'_, M> {
-    type Output = Option<bool>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Option<bool> {
-        let Core {
-            table, geometry, ..
-        } = self.core;
-        let (first, homes) = table.homes::<I>(geometry.fingerprint(self.h0))?;
-        let last = first + u64::from(homes.checked_ilog2()?);
-        (last % 64 == 63 && !table.is_marked(last + 1)).then_some(true)
-    }
-}
-
-pub(super) struct AnswerBeyond<'f, M> {
-    pub(super) core: &'f Core<M>,
-    pub(super) h0: u64,
-}
-
-impl<M: Bytes> Operation for AnswerBeyond<'_, M> {
-    type Output = Option<bool>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Option<bool> {
-        let Core {
-            table, geometry, ..
-        } = self.core;
-        let fingerprint = geometry.fingerprint(self.h0);
-        match table.probe_displaced::<I>(fingerprint) {
-            Glance::Clear(found) => Some(found),
-            Glance::Continued => None,
-            Glance::Beyond => self.core.answer_far(self.h0),
-        }
-    }
-}
-
-/// The same for a run that is in two blocks, or far from home.
-pub(super) struct AnswerFar<'f, M> {
-    pub(super) core: &'f Core<M>,
-    pub(super) h0: u64,
-}
-
-impl<M: Bytes> Operation for AnswerFar<'_, M> {
-    type Output = Option<bool>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Option<bool> {
-        let Core {
-            table, geometry, ..
-        } = self.core;
-        let fingerprint = geometry.fingerprint(self.h0);
-        let run = table.odd_run::<I>(fingerprint.quotient);
-        match table.probe_run::<I>(&run, fingerprint.remainder) {
-            Glance::Clear(found) => Some(found),
-            Glance::Beyond | Glance::Continued => None,
-        }
-    }
-}
-
 /// Removes a fingerprint of a minirun whose fingerprints are all alike; `None` if they may differ.
-/// `ALONE` where there are marks or values, which a look at the home slots does not compare: then
-/// there must be one, unless the long way finds that all are bare.
+/// `ALONE` where there are values, which a look at the home slots does not compare: then there must
+/// be one. With marks beside it, too, unless the long way finds that all are bare.
 pub(super) struct RemovePlain<'f, L, const ALONE: bool> {
     pub(super) core: &'f mut Core,
     pub(super) h0: u64,
@@ -160,6 +31,29 @@ impl<L: Sidecar, const ALONE: bool> Operation for RemovePlain<'_, L, ALONE> {
             Taken::Done(removed) => Some(removed),
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
             Taken::NotHere => I::apart(RemoveBeyond::<L, ALONE> { core, h0, lane }),
+            Taken::Marked => I::apart(RemoveBeside { core, h0 }),
+        }
+    }
+}
+
+/// The same with marked slots beside the one that goes.
+struct RemoveBeside<'f> {
+    core: &'f mut Core,
+    h0: u64,
+}
+
+impl Operation for RemoveBeside<'_> {
+    type Output = Option<Removed>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<Removed> {
+        let RemoveBeside { core, h0 } = self;
+        let fingerprint = core.geometry.fingerprint(h0);
+        let lane = PhantomData::<Marks>;
+        match core.table.remove_beside_marks::<I>(fingerprint) {
+            Taken::Done(removed) => Some(removed),
+            Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
+            Taken::NotHere => I::apart(RemoveBeyond::<_, true> { core, h0, lane }),
             Taken::Marked => I::apart(RemoveMarked { core, h0 }),
         }
     }
@@ -372,11 +266,7 @@ impl Operation for RemoveAlone<'_, '_> {
             *beyond -= 1;
         }
         // What is left is bare.
-        I::apart(RemovePlain::<_, true> {
-            core,
-            h0,
-            lane: PhantomData::<Marks>,
-        })
+        I::apart(RemoveBeside { core, h0 })
     }
 }
 
@@ -545,76 +435,5 @@ impl Operation for Rewrite<'_> {
     #[inline(always)]
     fn run<I: Isa>(self) -> Result<(), Error> {
         self.table.rewrite::<I>(self.quotient, self.old, self.new)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::adaptive::AdaptiveFilter;
-    use crate::hash::{Hashed, Seed};
-    use crate::quotient::Minirun;
-
-    /// The quick look at a displaced run.
-    struct Look<'f> {
-        core: &'f Core,
-        fingerprint: Fingerprint,
-    }
-
-    impl Operation for Look<'_> {
-        type Output = Glance;
-
-        fn run<I: Isa>(self) -> Glance {
-            self.core.table.probe_displaced::<I>(self.fingerprint)
-        }
-    }
-
-    #[test]
-    fn a_quick_look_at_displaced_runs_is_right() {
-        let (mut clear, mut beyond) = (0, 0);
-        for (slots, bits, stride) in [(100, 2, 1), (300, 4, 1), (500, 7, 3), (200, 12, 97)] {
-            for load in [60, 95, 100, 140] {
-                let builder = AdaptiveFilter::builder().slots(slots).remainder_bits(bits);
-                let mut filter = builder.seed(Seed::from_u64(load)).build().unwrap();
-                // The spare slots as well: far more keys than slots displace everything.
-                for key in 0..slots * load / 100 {
-                    if filter.insert(&key).is_err() {
-                        break;
-                    }
-                }
-                // Marked slots here and there.
-                for key in 0..slots / 4 {
-                    let hashed = filter.hash(&key);
-                    let (query, core) = (filter_query(key, &hashed), filter.core_mut());
-                    let minirun = core.minirun_of(hashed.h0());
-                    if !core.adapt_at_once(&query, minirun, &hashed) {
-                        let _ = core.adapt_bare(&query, &hashed);
-                    }
-                }
-                let core = filter.core();
-                for id in (0..core.geometry.ids()).step_by(stride) {
-                    let fingerprint = core.geometry.fingerprint_of(id);
-                    let quick = core.table.cpu().run(Look { core, fingerprint });
-                    let prints = core.contents_of(Minirun::from_id(id)).prints;
-                    let bare = prints.iter().any(|print| print.extension.is_empty());
-                    let right = match quick {
-                        Glance::Clear(true) => bare,
-                        Glance::Clear(false) => prints.is_empty(),
-                        // To be looked at more closely, needed or not.
-                        Glance::Continued | Glance::Beyond => true,
-                    };
-                    assert!(right, "{slots} {bits} {load} {id}: {quick:?} {prints:?}");
-                    clear += u64::from(quick != Glance::Beyond);
-                    beyond += u64::from(quick == Glance::Beyond);
-                }
-            }
-        }
-        assert!(beyond > 0 && clear > 2 * beyond, "{clear} {beyond}");
-    }
-
-    /// A query that shares the minirun of a key and nothing else.
-    fn filter_query(key: u64, hashed: &Hashed<'_>) -> Hashed<'static> {
-        let words = vec![hashed.h0(), !hashed.word(1), key];
-        Hashed::from_words(&words).into_owned()
     }
 }

@@ -73,7 +73,7 @@ impl<C: Coding, M: Bytes> Operation for AnswerBeyond<'_, C, M> {
             remainder,
         } = core.geometry.fingerprint(h0);
         let run = core.table.odd_run::<I>(quotient);
-        let found = core.table.probe_run::<I>(&run, remainder) == Glance::Clear(true);
+        let found = core.table.probe_run(&run, remainder) == Glance::Clear(true);
         if (only_equals && !found) || core.is_run_clear(&run) {
             return Some(found);
         }

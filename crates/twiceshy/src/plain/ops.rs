@@ -69,7 +69,7 @@ impl<M: Bytes> Operation for ContainsBeyond<'_, M> {
             return found;
         }
         let run = table.odd_run::<I>(fingerprint.quotient);
-        table.probe_run::<I>(&run, fingerprint.remainder) == Glance::Clear(true)
+        table.probe_run(&run, fingerprint.remainder) == Glance::Clear(true)
     }
 }
 

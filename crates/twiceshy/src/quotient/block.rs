@@ -248,9 +248,10 @@ impl Header {
 
     /// The first slot of a run and how many there are behind it, as [`probe`](Self::probe) finds
     /// them: of the run whose end is number `rank`, from 1 on, at or behind slot `from`, and that
-    /// does not start before `home`. Very many if it does not end in this block.
+    /// does not start before `home`. Very many if it does not end in this block. If `BESIDE`, marked
+    /// slots of the run before are left out.
     #[inline(always)]
-    pub(super) fn member_run<I: Isa, S: Sidecar>(
+    pub(super) fn member_run<I: Isa, const BESIDE: bool>(
         &self,
         from: u32,
         rank: u32,
@@ -260,7 +261,7 @@ impl Header {
         let both = I::select_pair(bounds, rank);
         let start = both.trailing_zeros();
         // The tail of the run before is in front. If it fills the block, there is no end either.
-        let tail = if S::MARKS {
+        let tail = if BESIDE {
             self.unmarked(from + start).trailing_zeros()
         } else {
             0
@@ -346,14 +347,6 @@ impl Header {
             start,
             length: length & occupied as u32,
         }
-    }
-
-    /// Is any of these slots, counted from `start` on, marked? Those behind the block are not seen
-    /// and count as marked.
-    #[inline(always)]
-    pub(super) fn any_marked_of(&self, start: u32, slots: u64) -> bool {
-        // Two instructions, where compilers would rather have six for their complements.
-        in_register(slots) & !self.unmarked(start) != 0
     }
 
     /// Where runs of this block can start and where they have ended, their marked tails included:

@@ -96,33 +96,51 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let Some(look) = self.look::<I, L>(fingerprint) else {
             return Glance::Beyond;
         };
-        self.judge::<I, L>(&look.block, look.start, look.first_equal)
+        let run = (look.start, look.last);
+        self.judge::<L>(&look.block, run, look.first_equal != 0)
     }
 
-    /// What the first slot of a window that equals the remainder says; see [`Look::first_equal`].
+    /// What it says that slots of a run equal the remainder, which starts at `start` and has `last` more
+    /// slots in this block.
     #[inline(always)]
-    fn judge<I: Isa, L: Sidecar>(
+    fn judge<L: Sidecar>(
         &self,
         block: &RawBlock<'_>,
-        start: u32,
-        first_equal: u64,
+        (start, last): (u32, u32),
+        any_equal: bool,
     ) -> Glance {
-        if !L::MARKS {
-            return Glance::Clear(first_equal != 0);
-        }
         // Slots that differ do not matter, whosever they are. The caller branches on the answer,
         // too, so this branch is no new one to predict.
-        if first_equal == 0 {
-            return Glance::Clear(false);
+        if !L::MARKS || !any_equal {
+            return Glance::Clear(any_equal);
         }
-        // A slot that is marked, or goes on in one, says nothing. There are few: what is decided
-        // here is hardly ever a surprise.
-        let lowest = first_equal & first_equal.wrapping_neg();
-        let it_and_the_next = 3 * self.packed().slots_of::<I>(lowest);
-        if it_and_the_next & !unmarked(L::marked(block.lane()), start) != 0 {
+        // A slot that is marked, or goes on in one, says nothing. Which one it is would be known only
+        // when the slots are there; whether there are any, when the header is, and a surprise costs
+        // less the earlier it comes. There are few.
+        let Some(slots) = self.packed().through_and_the_next(last) else {
+            return Glance::Beyond;
+        };
+        if slots & !unmarked(L::marked(block.lane()), start) != 0 {
             return Glance::Continued;
         }
         Glance::Clear(true)
+    }
+
+    /// [`probe`](Self::probe) where there are marked slots: which of those with the remainder are they?
+    #[inline(always)]
+    pub(crate) fn probe_closer<I: Isa>(&self, fingerprint: Fingerprint) -> Glance {
+        let Some(look) = self.look::<I, S>(fingerprint) else {
+            return Glance::Beyond;
+        };
+        let unmarked = look.header.unmarked(look.start);
+        let behind = !self.is_marked((fingerprint.quotient | 63) + 1);
+        let next_unmarked = unmarked >> 1 | u64::from(behind) << (!look.start & 63);
+        let homes = self.packed().slots_of::<I>(look.equal) & unmarked;
+        match homes & next_unmarked {
+            0 if homes == 0 => Glance::Clear(false),
+            0 => Glance::Continued,
+            _ => Glance::Clear(true),
+        }
     }
 
     /// The home slots of the fingerprints with this remainder, a bit each, from a slot on; `None`
@@ -202,7 +220,62 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             return Glance::Beyond;
         };
         let first_equal = through & packed.first_equal(window, pattern);
-        self.judge::<I, S>(&block, slot, first_equal)
+        self.judge::<S>(&block, (slot, last as u32), first_equal != 0)
+    }
+
+    /// [`probe`](Self::probe) for a run that starts in its home block and ends there or in the next
+    /// one, if it is no longer than a window in either.
+    #[inline(always)]
+    pub(crate) fn probe_across<I: Isa>(&self, fingerprint: Fingerprint) -> Glance {
+        let packed = self.packed();
+        let (home, i) = split(fingerprint.quotient);
+        if home + 1 >= self.blocks() {
+            return Glance::Beyond;
+        }
+        let (header, next) = (self.header(home), self.header(home + 1));
+        if header.offset > 63 {
+            return Glance::Beyond;
+        }
+        let Some(rank) = header.rank_of_run(i) else {
+            return Glance::Clear(false);
+        };
+        let ends = header.own_ends();
+        // The end before it, if that is one of this block's own, and its own, if that is here.
+        let both = I::select_pair(ends, rank - 1);
+        let start = match rank {
+            1 => u32::from(header.offset),
+            _ => both.trailing_zeros() + 1,
+        };
+        let start = start.max(i);
+        // Those of its slots that are in the next block.
+        let (last, there) = match rank.saturating_sub(ends.count_ones()) {
+            0 => (63 - (both.leading_zeros() & 63), 0),
+            1 => (63, next.ends.trailing_zeros() + 1),
+            _ => return Glance::Beyond,
+        };
+        let here = (last + 1).wrapping_sub(start);
+        if start > 63 || here.max(there) > packed.per_window() || there > 63 {
+            return Glance::Beyond;
+        }
+        let pattern = packed.repeat_compared(fingerprint.remainder);
+        let block = self.block(home);
+        let equal = packed.equal(block.window(start), pattern, here);
+        if equal != 0 {
+            let slot = start + packed.index_of_bit(equal.trailing_zeros());
+            let behind = header.marked >> 1 | next.marked << 63;
+            let continues = (header.marked | behind) >> (slot & 63) & 1 == 1;
+            return if S::MARKS && continues {
+                Glance::Continued
+            } else {
+                Glance::Clear(true)
+            };
+        }
+        let Some(last) = there.checked_sub(1) else {
+            return Glance::Clear(false);
+        };
+        let block = self.block(home + 1);
+        let equal = packed.equal(block.window(0), pattern, there);
+        self.judge::<S>(&block, (0, last), equal != 0)
     }
 
     /// The ends of runs in 64 slots behind those of `block` that hold its own runs, where the run
@@ -501,7 +574,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// [`probe`](Self::probe) for a run that was found, wherever it is.
     #[inline(always)]
-    pub(crate) fn probe_run<I: Isa>(&self, run: &Run, remainder: u64) -> Glance {
+    pub(crate) fn probe_run(&self, run: &Run, remainder: u64) -> Glance {
         let packed = self.packed();
         let pattern = packed.repeat_compared(remainder);
         let mut glance = Glance::Clear(false);
@@ -511,17 +584,12 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             let count = u64::from(packed.per_window().min(64 - i)).min(run.end - at);
             let raw = self.block(block);
             let equal = packed.equal(raw.window(i), pattern, count as u32);
-            match self.judge::<I, S>(&raw, i, equal) {
-                Glance::Clear(false) => {}
-                Glance::Continued => {
-                    // What is behind the block was not seen.
-                    let slot = at + u64::from(packed.index_of(equal));
-                    if slot & 63 == 63 && !self.is_marked(slot) && !self.is_marked(slot + 1) {
-                        return Glance::Clear(true);
-                    }
-                    glance = Glance::Continued;
+            if equal != 0 {
+                let slot = at + u64::from(packed.index_of_bit(equal.trailing_zeros()));
+                if !S::MARKS || !self.is_marked(slot) && !self.is_marked(slot + 1) {
+                    return Glance::Clear(true);
                 }
-                found => return found,
+                glance = Glance::Continued;
             }
             at += count;
         }

@@ -85,9 +85,11 @@ impl Place {
     }
 
     /// The slot with the remainder of this pattern in a run of the first of two blocks that starts at
-    /// a slot and has some more. If there is none, or it is not a simple case, nothing has changed.
+    /// a slot and has some more. If there is none, or it is not a simple case, nothing has changed. If
+    /// `ALONE`, it is none where two have the remainder. If `BESIDE`, marked slots may be behind it in
+    /// the run.
     #[inline(always)]
-    fn find<I: Isa, L: Sidecar, const ALONE: bool>(
+    fn find<I: Isa, L: Sidecar, const ALONE: bool, const BESIDE: bool>(
         two: &mut TwoBlocks<'_>,
         header: &Header,
         (start, more): (u32, u32),
@@ -112,14 +114,22 @@ impl Place {
         if ALONE && equal & (equal - 1) != 0 {
             return Err(Taken::NotHere);
         }
-        // It must not be marked itself, nor go on in a marked slot; and if one is in front of it,
-        // the run's first runend bit is not the one to take out.
         if L::MARKS {
-            let high = equal & equal.wrapping_neg();
-            let next = packed.slots_of::<I>(high) << 1;
-            if header.any_marked_of(start, next ^ (next - 1))
-                && !Self::is_bare_at_end::<L>(two, header, start, next)
-            {
+            let (slots, behind) = if BESIDE {
+                // It must not be marked itself, nor go on in a marked slot; and if one is in front of
+                // it, the run's first runend bit is not the one to take out.
+                let high = equal & equal.wrapping_neg();
+                let next = packed.slots_of::<I>(high) << 1;
+                (in_register(next ^ (next - 1)), next.trailing_zeros())
+            } else {
+                // Any would say that not all that are equal are alike.
+                let Some(slots) = packed.through_and_the_next(more) else {
+                    return Err(Taken::NotHere);
+                };
+                (slots, more + 1)
+            };
+            let marked = slots & !header.unmarked(start);
+            if marked != 0 && !Self::is_bare_at_end::<L>(two, header, start, behind) {
                 return Err(Taken::Marked);
             }
         }
@@ -129,18 +139,16 @@ impl Place {
         })
     }
 
-    /// Is what seems to be marked, counted from `start` on, only `next`, the slot behind the block,
-    /// and that is not?
+    /// Is what seems to be marked from `start` on only the slot so far behind it, because that is behind
+    /// the block, and it is not?
     #[inline(always)]
     fn is_bare_at_end<L: Sidecar>(
         two: &mut TwoBlocks<'_>,
         header: &Header,
         start: u32,
-        next: u64,
+        behind: u32,
     ) -> bool {
-        start + next.trailing_zeros() == 64
-            && header.marked >> start == 0
-            && L::marked(two.next().lane()) & 1 == 0
+        start + behind == 64 && header.marked >> start == 0 && L::marked(two.next().lane()) & 1 == 0
     }
 
     /// Closes the slot, where all that moves is in its block: the slots through `to`.
@@ -162,10 +170,25 @@ impl Place {
 }
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
-    /// Takes a slot with this fingerprint's remainder out of its run. If `ALONE`, only one
-    /// that no other slot of the run equals.
+    /// Takes a slot with this fingerprint's remainder out of its run, if no slot of that is marked. If
+    /// `ALONE`, only one that no other slot of the run equals.
     #[inline(always)]
     pub(crate) fn remove_short<I: Isa, L: Sidecar, const ALONE: bool>(
+        &mut self,
+        fingerprint: Fingerprint,
+    ) -> Taken {
+        self.take_short::<I, L, ALONE, false>(fingerprint)
+    }
+
+    /// The same where slots of other fingerprints may be marked, and only one that no other slot of
+    /// the run equals.
+    #[inline(always)]
+    pub(crate) fn remove_beside_marks<I: Isa>(&mut self, fingerprint: Fingerprint) -> Taken {
+        self.take_short::<I, S, true, true>(fingerprint)
+    }
+
+    #[inline(always)]
+    fn take_short<I: Isa, L: Sidecar, const ALONE: bool, const BESIDE: bool>(
         &mut self,
         fingerprint: Fingerprint,
     ) -> Taken {
@@ -190,8 +213,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let Some(rank) = header.rank_of_run(i) else {
             return Taken::Done(Removed::NotFound);
         };
-        let run = header.member_run::<I, L>(u32::from(header.offset), rank, i);
-        let place = match Place::find::<I, L, ALONE>(&mut two, &header, run, pattern) {
+        let run = header.member_run::<I, BESIDE>(u32::from(header.offset), rank, i);
+        let place = match Place::find::<I, L, ALONE, BESIDE>(&mut two, &header, run, pattern) {
             Ok(place) => place,
             Err(taken) => return taken,
         };
@@ -211,7 +234,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         Taken::Done(Removed::One)
     }
 
-    /// [`remove_short`](Self::remove_short) for a run that is in the next block, not in its own.
+    /// [`remove_short`](Self::remove_short) for a run that is in the next block, not in its own; where
+    /// slots may be marked, [`remove_beside_marks`](Self::remove_beside_marks).
     #[inline(always)]
     pub(crate) fn remove_displaced<I: Isa, L: Sidecar, const ALONE: bool>(
         &mut self,
@@ -239,9 +263,18 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         if last_displaced > 62 {
             return Taken::NotHere;
         }
-        let run = header.member_run::<I, L>(0, rank - here, 0);
+        let run = if L::MARKS {
+            header.member_run::<I, true>(0, rank - here, 0)
+        } else {
+            header.member_run::<I, false>(0, rank - here, 0)
+        };
         let pattern = two.packed().repeat_compared(fingerprint.remainder);
-        let place = match Place::find::<I, L, ALONE>(&mut two, &header, run, pattern) {
+        let found = if L::MARKS {
+            Place::find::<I, L, true, true>(&mut two, &header, run, pattern)
+        } else {
+            Place::find::<I, L, ALONE, false>(&mut two, &header, run, pattern)
+        };
+        let place = match found {
             Ok(place) => place,
             Err(taken) => return taken,
         };

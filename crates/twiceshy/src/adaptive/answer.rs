@@ -1,0 +1,297 @@
+//! Looking a key up, compiled for each set of instructions.
+//!
+//! Nearly always one look at the home block answers. What it does not is done apart: runs in the
+//! next block, runs with marked slots, keys whose later words decide.
+
+use std::marker::PhantomData;
+
+use super::AdaptiveFilter;
+use super::core::Core;
+use crate::batch::Unclear;
+use crate::bits::{Bytes, Isa, Operation};
+use crate::hash::{Key, StreamHash};
+use crate::quotient::{Glance, Marks, Sidecar, Unmarked};
+
+/// While no slot is marked.
+pub(super) struct AnswerUnmarked<'f, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) h0: u64,
+}
+
+impl<M: Bytes> Operation for AnswerUnmarked<'_, M> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        let AnswerUnmarked { core, h0 } = self;
+        let fingerprint = core.geometry.fingerprint(h0);
+        match core.table.probe::<I, Unmarked>(fingerprint) {
+            Glance::Clear(found) => found,
+            Glance::Beyond | Glance::Continued => core.answer_beyond_unmarked(h0),
+        }
+    }
+}
+
+pub(super) struct Answer<'f, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) h0: u64,
+}
+
+impl<M: Bytes> Operation for Answer<'_, M> {
+    type Output = Option<bool>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<bool> {
+        let Answer { core, h0 } = self;
+        let fingerprint = core.geometry.fingerprint(h0);
+        match core.table.probe::<I, Marks>(fingerprint) {
+            Glance::Clear(found) => Some(found),
+            Glance::Beyond => core.answer_beyond(h0),
+            Glance::Continued => core.answer_continued(h0),
+        }
+    }
+}
+
+/// [`Answer`] for a key: hashes it as well, and reads the later words where they decide.
+pub(super) struct Contains<'f, K: ?Sized, H: StreamHash, M> {
+    pub(super) filter: &'f AdaptiveFilter<H, M>,
+    pub(super) key: &'f K,
+}
+
+impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for Contains<'_, K, H, M> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        let Contains { filter, key } = self;
+        let table = &filter.core.table;
+        match table.probe::<I, Marks>(filter.fingerprint(key)) {
+            Glance::Clear(found) => found,
+            Glance::Beyond => I::apart(ContainsBeyond { filter, key }),
+            Glance::Continued => I::apart(ContainsContinued { filter, key }),
+        }
+    }
+}
+
+/// [`Contains`] for a run that is in the next block, not in its own.
+struct ContainsBeyond<'f, K: ?Sized, H: StreamHash, M> {
+    filter: &'f AdaptiveFilter<H, M>,
+    key: &'f K,
+}
+
+impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for ContainsBeyond<'_, K, H, M> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        let ContainsBeyond { filter, key } = self;
+        let table = &filter.core.table;
+        match table.probe_displaced::<I>(filter.fingerprint(key)) {
+            Glance::Clear(found) => found,
+            Glance::Beyond => filter.contains_far(key),
+            Glance::Continued => filter.contains_by_words(key),
+        }
+    }
+}
+
+/// [`Contains`] for a run that has marked slots, or at whose end the block ends.
+struct ContainsContinued<'f, K: ?Sized, H: StreamHash, M> {
+    filter: &'f AdaptiveFilter<H, M>,
+    key: &'f K,
+}
+
+impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for ContainsContinued<'_, K, H, M> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        let ContainsContinued { filter, key } = self;
+        let table = &filter.core.table;
+        match table.probe_closer::<I>(filter.fingerprint(key)) {
+            Glance::Clear(found) => found,
+            Glance::Beyond | Glance::Continued => filter.contains_by_words(key),
+        }
+    }
+}
+
+pub(super) struct AnswerAll<'f, L, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) hashes: &'f [u64],
+    pub(super) found: &'f mut [bool],
+    pub(super) unclear: &'f mut Unclear,
+    pub(super) lane: PhantomData<L>,
+}
+
+impl<L: Sidecar, M: Bytes> Operation for AnswerAll<'_, L, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self) {
+        let Core {
+            table, geometry, ..
+        } = self.core;
+        table.probe_all::<I, L>(geometry, self.hashes, self.found, self.unclear);
+    }
+}
+
+/// After a glance at fingerprints that may go on in marked slots.
+pub(super) struct AnswerContinued<'f, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) h0: u64,
+}
+
+impl<M: Bytes> Operation for AnswerContinued<'_, M> {
+    type Output = Option<bool>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<bool> {
+        let Core {
+            table, geometry, ..
+        } = self.core;
+        match table.probe_closer::<I>(geometry.fingerprint(self.h0)) {
+            Glance::Clear(found) => Some(found),
+            Glance::Beyond | Glance::Continued => None,
+        }
+    }
+}
+
+pub(super) struct AnswerBeyond<'f, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) h0: u64,
+}
+
+impl<M: Bytes> Operation for AnswerBeyond<'_, M> {
+    type Output = Option<bool>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<bool> {
+        let Core {
+            table, geometry, ..
+        } = self.core;
+        let fingerprint = geometry.fingerprint(self.h0);
+        match table.probe_displaced::<I>(fingerprint) {
+            Glance::Clear(found) => Some(found),
+            Glance::Continued => None,
+            Glance::Beyond => self.core.answer_far(self.h0),
+        }
+    }
+}
+
+/// The same for a run that is in two blocks, or far from home.
+pub(super) struct AnswerFar<'f, M> {
+    pub(super) core: &'f Core<M>,
+    pub(super) h0: u64,
+}
+
+impl<M: Bytes> Operation for AnswerFar<'_, M> {
+    type Output = Option<bool>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Option<bool> {
+        let Core {
+            table, geometry, ..
+        } = self.core;
+        let fingerprint = geometry.fingerprint(self.h0);
+        match table.probe_across::<I>(fingerprint) {
+            Glance::Clear(found) => return Some(found),
+            Glance::Continued => return None,
+            Glance::Beyond => {}
+        }
+        let run = table.odd_run::<I>(fingerprint.quotient);
+        match table.probe_run(&run, fingerprint.remainder) {
+            Glance::Clear(found) => Some(found),
+            Glance::Beyond | Glance::Continued => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adaptive::AdaptiveFilter;
+    use crate::hash::{Hashed, Seed};
+    use crate::quotient::{Fingerprint, Minirun};
+
+    /// All quick looks at a run: at home, closer, across the border, in the next block.
+    struct Looks<'f> {
+        core: &'f Core,
+        fingerprint: Fingerprint,
+    }
+
+    impl Operation for Looks<'_> {
+        type Output = [Glance; 4];
+
+        fn run<I: Isa>(self) -> [Glance; 4] {
+            let (table, fingerprint) = (&self.core.table, self.fingerprint);
+            [
+                table.probe::<I, Marks>(fingerprint),
+                table.probe_closer::<I>(fingerprint),
+                table.probe_across::<I>(fingerprint),
+                table.probe_displaced::<I>(fingerprint),
+            ]
+        }
+    }
+
+    #[test]
+    fn quick_looks_are_right() {
+        let (mut clear, mut beyond, mut continued) = ([0; 4], [0; 4], [0; 4]);
+        for (slots, bits, stride) in [(100, 2, 1), (300, 4, 1), (500, 7, 3), (200, 12, 97)] {
+            for load in [60, 95, 100, 140] {
+                let builder = AdaptiveFilter::builder().slots(slots).remainder_bits(bits);
+                let mut filter = builder.seed(Seed::from_u64(load)).build().unwrap();
+                // The spare slots as well: far more keys than slots displace everything.
+                for key in 0..slots * load / 100 {
+                    if filter.insert(&key).is_err() {
+                        break;
+                    }
+                }
+                // Marked slots here and there.
+                for key in 0..slots / 4 {
+                    let hashed = filter.hash(&key);
+                    let (query, core) = (filter_query(key, &hashed), filter.core_mut());
+                    let minirun = core.minirun_of(hashed.h0());
+                    if !core.adapt_at_once(&query, minirun, &hashed) {
+                        let _ = core.adapt_bare(&query, &hashed);
+                    }
+                }
+                let core = filter.core();
+                for id in (0..core.geometry.ids()).step_by(stride) {
+                    let fingerprint = core.geometry.fingerprint_of(id);
+                    let quick = core.table.cpu().run(Looks { core, fingerprint });
+                    let prints = core.contents_of(Minirun::from_id(id)).prints;
+                    let bare = prints.iter().any(|print| print.extension.is_empty());
+                    for (how, quick) in quick.into_iter().enumerate() {
+                        let right = match quick {
+                            Glance::Clear(true) => bare,
+                            Glance::Clear(false) => prints.is_empty(),
+                            // To be looked at more closely, needed or not.
+                            Glance::Continued | Glance::Beyond => true,
+                        };
+                        assert!(
+                            right,
+                            "{slots} {bits} {load} {id} {how}: {quick:?} {prints:?}"
+                        );
+                        match quick {
+                            Glance::Clear(_) => clear[how] += 1,
+                            Glance::Beyond => beyond[how] += 1,
+                            Glance::Continued => continued[how] += 1,
+                        }
+                    }
+                }
+            }
+        }
+        // Each has something to say, and not to everything.
+        let all = [clear, beyond, continued];
+        assert!(all.iter().flatten().all(|&count| count > 100), "{all:?}");
+        assert!(
+            clear[3] > 2 * beyond[3] && continued[1] < continued[0],
+            "{all:?}"
+        );
+    }
+
+    /// A query that shares the minirun of a key and nothing else.
+    fn filter_query(key: u64, hashed: &Hashed<'_>) -> Hashed<'static> {
+        let words = vec![hashed.h0(), !hashed.word(1), key];
+        Hashed::from_words(&words).into_owned()
+    }
+}
