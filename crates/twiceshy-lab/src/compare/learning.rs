@@ -13,7 +13,7 @@ use std::rc::Rc;
 use anyhow::{Context, Result, ensure};
 
 use super::filters::{Contender, Learner, REMAINDER_BITS};
-use super::measure::{Record, Sample, Setting};
+use super::measure::{Record, Sample, Setting, warm_up};
 use super::members::Members;
 use super::operation::Operation;
 use super::workload::{CHUNK, Workload, time};
@@ -124,6 +124,8 @@ pub(super) fn adapt(
         lore.members.mistake(query, workload.members())
     };
     let count = queries.len() as u64;
+    // A copy is in no cache, but what the others are timed on is.
+    warm_up(copy, workload)?;
     let fixed = time(0..count, mistake, |mistakes| copy.adapt_all(mistakes))?;
     ensure!(
         fixed.count >= count,
