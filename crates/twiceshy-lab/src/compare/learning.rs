@@ -16,7 +16,7 @@ use super::filters::{Contender, Learner, REMAINDER_BITS};
 use super::measure::{Record, Sample, Setting, warm_up};
 use super::members::Members;
 use super::operation::Operation;
-use super::workload::{CHUNK, Workload, time};
+use super::workload::{CHUNK, Workload, time, time_made};
 
 /// Bits of a slot: the remainder, three bits of metadata, and its share of the 16-bit
 /// offset of a block of 64.
@@ -119,14 +119,12 @@ pub(super) fn adapt(
         .get_or_init(|| mistakes_to_fix(copy, workload));
     ensure!(!queries.is_empty(), "no false positive was found");
 
-    let mistake = |i: u64| {
-        let query = queries[i as usize];
-        lore.members.mistake(query, workload.members())
-    };
     let count = queries.len() as u64;
+    let mistake = |&query: &u64| lore.members.mistake(query, workload.members());
+    let mistakes: Vec<_> = queries.iter().map(mistake).collect();
     // A copy is in no cache, but what the others are timed on is.
     warm_up(copy, workload)?;
-    let fixed = time(0..count, mistake, |mistakes| copy.adapt_all(mistakes))?;
+    let fixed = time_made(&mistakes, |mistakes| copy.adapt_all(mistakes))?;
     ensure!(
         fixed.count >= count,
         "only {} fingerprints were extended for {count} false positives",

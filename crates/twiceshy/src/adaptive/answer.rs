@@ -12,7 +12,7 @@ use crate::bits::{Bytes, Isa, Operation};
 use crate::hash::{Key, StreamHash};
 use crate::quotient::{Glance, Marks, Sidecar, Unmarked};
 
-/// While no slot is marked.
+/// Does a fingerprint match a key, while no slot is marked?
 pub(super) struct AnswerUnmarked<'f, M> {
     pub(super) core: &'f Core<M>,
     pub(super) h0: u64,
@@ -32,6 +32,7 @@ impl<M: Bytes> Operation for AnswerUnmarked<'_, M> {
     }
 }
 
+/// The same where some are: `None` if the later words of the key decide.
 pub(super) struct Answer<'f, M> {
     pub(super) core: &'f Core<M>,
     pub(super) h0: u64,
@@ -50,6 +51,12 @@ impl<M: Bytes> Operation for Answer<'_, M> {
             Glance::Continued => core.answer_continued(h0),
         }
     }
+}
+
+/// Is a key so short that to hash it is next to nothing? Known when the program is compiled.
+#[inline(always)]
+pub(super) fn is_small<K: ?Sized>(key: &K) -> bool {
+    size_of::<&K>() == size_of::<usize>() && size_of_val(key) <= 16
 }
 
 /// [`Answer`] for a key: hashes it as well, and reads the later words where they decide.
@@ -114,6 +121,7 @@ impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for ContainsContinued<'
     }
 }
 
+/// [`Answer`] for many keys; those that take a longer look are noted.
 pub(super) struct AnswerAll<'f, L, M> {
     pub(super) core: &'f Core<M>,
     pub(super) hashes: &'f [u64],
@@ -155,6 +163,7 @@ impl<M: Bytes> Operation for AnswerContinued<'_, M> {
     }
 }
 
+/// After a glance at the home block that did not show the run.
 pub(super) struct AnswerBeyond<'f, M> {
     pub(super) core: &'f Core<M>,
     pub(super) h0: u64,

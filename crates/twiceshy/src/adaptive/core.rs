@@ -155,16 +155,10 @@ impl<M: Bytes> Core<M> {
     pub(crate) fn answer(&self, h0: u64) -> Option<bool> {
         let core = self;
         if self.is_unmarked() {
-            Some(self.answer_unmarked(h0))
+            Some(self.cpu().run(AnswerUnmarked { core, h0 }))
         } else {
             self.cpu().run(Answer { core, h0 })
         }
-    }
-
-    /// The same while [nothing is marked](Self::is_unmarked).
-    #[inline(always)]
-    pub(super) fn answer_unmarked(&self, h0: u64) -> bool {
-        self.cpu().run(AnswerUnmarked { core: self, h0 })
     }
 
     /// Does a live fingerprint match the key?

@@ -69,7 +69,7 @@ mod write;
 
 use std::fmt;
 
-use self::answer::Contains;
+use self::answer::{Contains, is_small};
 use self::core::Core;
 use crate::batch::Interrupted;
 use crate::bits::Bytes;
@@ -251,10 +251,21 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// May `key` be a member? `false` is certain.
     #[inline(always)]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        if self.core.is_unmarked() {
-            return self.core.answer_unmarked(self.first_word(key));
+        // A small key is hashed anew for a second look, which few need: that is less to do than to keep
+        // its hash and to hear whether the words behind it decide.
+        if is_small(key) && !self.core.is_unmarked() {
+            return self.core.cpu().run(Contains { filter: self, key });
         }
-        self.core.cpu().run(Contains { filter: self, key })
+        self.contains_with(self.first_word(key), key)
+    }
+
+    /// [`contains`](Self::contains) for a key whose first word is known.
+    #[inline(always)]
+    fn contains_with<K: Key + ?Sized>(&self, h0: u64, key: &K) -> bool {
+        match self.core.answer(h0) {
+            Some(found) => found,
+            None => self.contains_by_words(key),
+        }
     }
 
     #[inline(always)]
@@ -326,9 +337,9 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// The minirun that matches `key`, or `None` if `key` is certainly no member.
     #[inline(always)]
     pub fn lookup<K: Key + ?Sized>(&self, key: &K) -> Option<Minirun> {
-        // The first word is made twice only if the answer is yes.
-        self.contains(key)
-            .then(|| self.core.minirun_of(self.first_word(key)))
+        let h0 = self.first_word(key);
+        self.contains_with(h0, key)
+            .then(|| self.core.minirun_of(h0))
     }
 
     /// [`lookup`](Self::lookup) for a key that is hashed already.
