@@ -303,7 +303,7 @@ fn level_caches(filter: &mut dyn Contender, workload: &Workload) -> Result<()> {
 }
 
 /// Brings a filter back into the caches that the others used meanwhile.
-pub(super) fn warm_up<C: Contender + ?Sized>(filter: &mut C, workload: &Workload) -> Result<()> {
+fn warm_up(filter: &mut dyn Contender, workload: &Workload) -> Result<()> {
     let (first, count) = (workload.queries(), workload.warm_up());
     let asked = |i| workload.random_member(i);
     time(first..first + count, asked, |keys| {
