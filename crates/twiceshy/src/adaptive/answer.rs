@@ -1,7 +1,15 @@
 //! Looking a key up, compiled for each set of instructions.
 //!
-//! Nearly always one look at the home block answers. What it does not is done apart: runs in the
-//! next block, runs with marked slots, keys whose later words decide.
+//! Nearly always one look at the home block answers. What it does not is done apart:
+//!
+//! ```text
+//! Contains, or Answer     the run in its home block, without marked slots        9 of 10
+//!   -> AnswerContinued    the same, with marked slots: which are they?
+//!   -> AnswerBeyond       in the next block
+//!        -> AnswerFar     across the end of a block, or anywhere
+//! ```
+//!
+//! Each may find that a fingerprint goes on in marked slots. Then the later words of the key decide.
 
 use std::marker::PhantomData;
 
@@ -74,49 +82,8 @@ impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for Contains<'_, K, H, 
         let table = &filter.core.table;
         match table.probe::<I, Marks>(filter.fingerprint(key)) {
             Glance::Clear(found) => found,
-            Glance::Beyond => I::apart(ContainsBeyond { filter, key }),
-            Glance::Continued => I::apart(ContainsContinued { filter, key }),
-        }
-    }
-}
-
-/// [`Contains`] for a run that is in the next block, not in its own.
-struct ContainsBeyond<'f, K: ?Sized, H: StreamHash, M> {
-    filter: &'f AdaptiveFilter<H, M>,
-    key: &'f K,
-}
-
-impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for ContainsBeyond<'_, K, H, M> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
-        let ContainsBeyond { filter, key } = self;
-        let table = &filter.core.table;
-        match table.probe_displaced::<I>(filter.fingerprint(key)) {
-            Glance::Clear(found) => found,
-            Glance::Beyond => filter.contains_far(key),
-            Glance::Continued => filter.contains_by_words(key),
-        }
-    }
-}
-
-/// [`Contains`] for a run that has marked slots, or at whose end the block ends.
-struct ContainsContinued<'f, K: ?Sized, H: StreamHash, M> {
-    filter: &'f AdaptiveFilter<H, M>,
-    key: &'f K,
-}
-
-impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for ContainsContinued<'_, K, H, M> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
-        let ContainsContinued { filter, key } = self;
-        let table = &filter.core.table;
-        match table.probe_closer::<I>(filter.fingerprint(key)) {
-            Glance::Clear(found) => found,
-            Glance::Beyond | Glance::Continued => filter.contains_by_words(key),
+            Glance::Beyond => filter.contains_beyond(key),
+            Glance::Continued => filter.contains_continued(key),
         }
     }
 }

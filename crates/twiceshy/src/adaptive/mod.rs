@@ -262,10 +262,8 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// [`contains`](Self::contains) for a key whose first word is known.
     #[inline(always)]
     fn contains_with<K: Key + ?Sized>(&self, h0: u64, key: &K) -> bool {
-        match self.core.answer(h0) {
-            Some(found) => found,
-            None => self.contains_by_words(key),
-        }
+        let answer = self.core.answer(h0);
+        answer.unwrap_or_else(|| self.contains_by_words(key))
     }
 
     #[inline(always)]
@@ -282,20 +280,21 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// in their home block, and need not be looked for there.
     #[inline]
     pub(crate) fn contains_displaced<K: Key + ?Sized>(&self, key: &K) -> bool {
-        match self.core.answer_beyond(self.first_word(key)) {
-            Some(found) => found,
-            None => self.contains_by_words(key),
-        }
+        let answer = self.core.answer_beyond(self.first_word(key));
+        answer.unwrap_or_else(|| self.contains_by_words(key))
     }
 
-    /// [`contains`](Self::contains) for a run that is neither in its home block nor in the next one.
-    #[cold]
+    /// [`Contains`] for a run that is not in its home block, kept out of that.
     #[inline(never)]
-    fn contains_far<K: Key + ?Sized>(&self, key: &K) -> bool {
-        match self.core.answer_far(self.first_word(key)) {
-            Some(found) => found,
-            None => self.contains_by_words(key),
-        }
+    fn contains_beyond<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_displaced(key)
+    }
+
+    /// [`Contains`] for a run that has marked slots, or at whose end the block ends.
+    #[inline(never)]
+    fn contains_continued<K: Key + ?Sized>(&self, key: &K) -> bool {
+        let answer = self.core.answer_continued(self.first_word(key));
+        answer.unwrap_or_else(|| self.contains_by_words(key))
     }
 
     /// Kept out of line, so that the common case can be inlined.

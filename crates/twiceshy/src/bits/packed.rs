@@ -202,13 +202,6 @@ impl Packed {
         self.highs_of_first[(count & 63) as usize]
     }
 
-    /// [`equal`](Self::equal) for the slots up to and including `last`.
-    #[inline(always)]
-    #[must_use]
-    pub fn equal_through(&self, window: u64, pattern: u64, last: u32) -> u64 {
-        self.highs_of_first[(last & 63) as usize + 1] & !self.differ(window, pattern)
-    }
-
     /// The highest bit of each slot of a window up to and including `last`; `None` if there are
     /// not as many.
     #[inline(always)]
@@ -265,14 +258,6 @@ impl Packed {
     #[must_use]
     pub fn slots_of<I: Isa>(&self, equal: u64) -> u64 {
         I::compress(equal, self.highs)
-    }
-
-    /// The last slot that [`equal`](Self::equal) has marked.
-    #[inline(always)]
-    #[must_use]
-    pub fn index_of(&self, equal: u64) -> u32 {
-        debug_assert!(equal != 0);
-        self.index_of_bit(63 - equal.leading_zeros())
     }
 
     /// The slot that a bit of a window is in.
@@ -412,7 +397,7 @@ mod tests {
         for bits in 1..=56 {
             let packed = Packed::new(bits, 0);
             for bit in 0..57 {
-                assert_eq!(packed.index_of(1 << bit), bit / bits);
+                assert_eq!(packed.index_of_bit(bit), bit / bits);
             }
             for (slot, start) in (0..packed.per_window()).flat_map(|slot| [(slot, 0), (slot, 63)]) {
                 let high = 1 << ((slot + 1) * bits - 1);

@@ -187,6 +187,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         self.take_short::<I, S, true, true>(fingerprint)
     }
 
+    /// Both: see [`Place::find`] for what `ALONE` and `BESIDE` ask.
     #[inline(always)]
     fn take_short<I: Isa, L: Sidecar, const ALONE: bool, const BESIDE: bool>(
         &mut self,
@@ -263,16 +264,15 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         if last_displaced > 62 {
             return Taken::NotHere;
         }
-        let run = if L::MARKS {
-            header.member_run::<I, true>(0, rank - here, 0)
-        } else {
-            header.member_run::<I, false>(0, rank - here, 0)
-        };
         let pattern = two.packed().repeat_compared(fingerprint.remainder);
-        let found = if L::MARKS {
-            Place::find::<I, L, true, true>(&mut two, &header, run, pattern)
+        let (run, found) = if L::MARKS {
+            let run = header.member_run::<I, true>(0, rank - here, 0);
+            let found = Place::find::<I, L, true, true>(&mut two, &header, run, pattern);
+            (run, found)
         } else {
-            Place::find::<I, L, ALONE, false>(&mut two, &header, run, pattern)
+            let run = header.member_run::<I, false>(0, rank - here, 0);
+            let found = Place::find::<I, L, ALONE, false>(&mut two, &header, run, pattern);
+            (run, found)
         };
         let place = match found {
             Ok(place) => place,
