@@ -16,7 +16,7 @@ use super::filters::{Contender, Learner, REMAINDER_BITS};
 use super::measure::{Record, Sample, Setting};
 use super::members::Members;
 use super::operation::Operation;
-use super::workload::{CHUNK, Workload, time, time_made};
+use super::workload::{CHUNK, Workload, time};
 
 /// Bits of a slot: the remainder, three bits of metadata, and its share of the 16-bit
 /// offset of a block of 64.
@@ -119,16 +119,22 @@ pub(super) fn adapt(
         .get_or_init(|| mistakes_to_fix(copy, workload));
     ensure!(!queries.is_empty(), "no false positive was found");
 
-    let count = queries.len() as u64;
-    let mistake = |&query: &u64| lore.members.mistake(query, workload.members());
-    let mistakes: Vec<_> = queries.iter().map(mistake).collect();
+    // Whose miniruns they are in is found before: to look there between chunks would drive the filter
+    // from the caches. Hashed they are chunk by chunk, as the keys of other operations are made.
+    let of_minirun = |&query: &u64| lore.members.of_minirun(query, workload.members());
+    let keys: Vec<Vec<u64>> = queries.iter().map(of_minirun).collect();
     // A copy is in no cache, but a filter that was just filled, as the others are, is there as far as
     // it fits.
     let member = |i| workload.member(i);
     time(0..workload.members(), member, |keys| {
         Ok(copy.contains_all(keys))
     })?;
-    let fixed = time_made(&mistakes, |mistakes| copy.adapt_all(mistakes))?;
+    let count = queries.len() as u64;
+    let mistake = |i| {
+        let keys = keys[i as usize].iter().copied();
+        lore.members.mistake_of(queries[i as usize], keys)
+    };
+    let fixed = time(0..count, mistake, |mistakes| copy.adapt_all(mistakes))?;
     ensure!(
         fixed.count >= count,
         "only {} fingerprints were extended for {count} false positives",
@@ -139,11 +145,8 @@ pub(super) fn adapt(
         copy.contains_all(queries) == 0,
         "a false positive was repeated"
     );
-    for &query in queries {
-        let minirun = lore.members.minirun(query);
-        let mut keys = lore.members.keys(minirun, workload.members());
-        ensure!(keys.all(|key| copy.contains(key)), "a member was lost");
-    }
+    let mut keys = keys.iter().flatten();
+    ensure!(keys.all(|&key| copy.contains(key)), "a member was lost");
     let hit = |i| workload.random_member(i);
     let hits = time(0..workload.warm_up(), hit, |keys| {
         Ok(copy.contains_all(keys))

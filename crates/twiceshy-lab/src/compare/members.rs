@@ -107,15 +107,23 @@ impl Members {
         Minirun::from_id(self.geometry.id(self.hash(key).h0()))
     }
 
+    /// All members of the minirun of a key, of the first `among`.
+    pub(crate) fn of_minirun(&self, key: u64, among: u64) -> Vec<u64> {
+        self.keys(self.minirun(key), among).collect()
+    }
+
     /// All that it takes to fix the wrong answer to `query`, while the first `among`
     /// members are in the filter.
     pub(crate) fn mistake(&self, query: u64, among: u64) -> Mistake {
-        let minirun = self.minirun(query);
-        let keys = self.keys(minirun, among).map(|key| self.hash(key));
+        self.mistake_of(query, self.keys(self.minirun(query), among))
+    }
+
+    /// The same, given all members of the query's minirun.
+    pub(crate) fn mistake_of(&self, query: u64, keys: impl Iterator<Item = u64>) -> Mistake {
         Mistake {
             query: self.hash(query),
-            minirun,
-            keys: keys.collect(),
+            minirun: self.minirun(query),
+            keys: keys.map(|key| self.hash(key)).collect(),
         }
     }
 }

@@ -203,21 +203,6 @@ pub(crate) fn time<K>(
     Ok(timing)
 }
 
-/// [`time`] for what was made before, all at once: where making it would drive the filter from the
-/// caches.
-pub(crate) fn time_made<K>(
-    made: &[K],
-    operation: impl FnOnce(&[K]) -> Result<u64>,
-) -> Result<Timing> {
-    let start = Instant::now();
-    let count = operation(made)?;
-    Ok(Timing {
-        elapsed: start.elapsed(),
-        keys: made.len() as u64,
-        count,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;

@@ -18,7 +18,7 @@ use super::core::Core;
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::hash::{Key, StreamHash};
-use crate::quotient::{Glance, Marks, Sidecar, Unmarked};
+use crate::quotient::{Glance, Sidecar, Unmarked};
 
 /// Does a fingerprint match a key, while no slot is marked?
 pub(super) struct AnswerUnmarked<'f, M> {
@@ -41,19 +41,20 @@ impl<M: Bytes> Operation for AnswerUnmarked<'_, M> {
 }
 
 /// The same where some are: `None` if the later words of the key decide.
-pub(super) struct Answer<'f, M> {
+pub(super) struct Answer<'f, L, M> {
     pub(super) core: &'f Core<M>,
     pub(super) h0: u64,
+    pub(super) lane: PhantomData<L>,
 }
 
-impl<M: Bytes> Operation for Answer<'_, M> {
+impl<L: Sidecar, M: Bytes> Operation for Answer<'_, L, M> {
     type Output = Option<bool>;
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Option<bool> {
-        let Answer { core, h0 } = self;
+        let Answer { core, h0, .. } = self;
         let fingerprint = core.geometry.fingerprint(h0);
-        match core.table.probe::<I, Marks>(fingerprint) {
+        match core.table.probe::<I, L>(fingerprint) {
             Glance::Clear(found) => Some(found),
             Glance::Beyond => core.answer_beyond(h0),
             Glance::Continued => core.answer_continued(h0),
@@ -68,19 +69,22 @@ pub(super) fn is_small<K: ?Sized>(key: &K) -> bool {
 }
 
 /// [`Answer`] for a key: hashes it as well, and reads the later words where they decide.
-pub(super) struct Contains<'f, K: ?Sized, H: StreamHash, M> {
+pub(super) struct Contains<'f, K: ?Sized, H: StreamHash, L, M> {
     pub(super) filter: &'f AdaptiveFilter<H, M>,
     pub(super) key: &'f K,
+    pub(super) lane: PhantomData<L>,
 }
 
-impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for Contains<'_, K, H, M> {
+impl<K: Key + ?Sized, H: StreamHash, L: Sidecar, M: Bytes> Operation
+    for Contains<'_, K, H, L, M>
+{
     type Output = bool;
 
     #[inline(always)]
     fn run<I: Isa>(self) -> bool {
-        let Contains { filter, key } = self;
+        let Contains { filter, key, .. } = self;
         let table = &filter.core.table;
-        match table.probe::<I, Marks>(filter.fingerprint(key)) {
+        match table.probe::<I, L>(filter.fingerprint(key)) {
             Glance::Clear(found) => found,
             Glance::Beyond => filter.contains_beyond(key),
             Glance::Continued => filter.contains_continued(key),
@@ -186,31 +190,33 @@ mod tests {
     use super::*;
     use crate::adaptive::AdaptiveFilter;
     use crate::hash::{Hashed, Seed};
-    use crate::quotient::{Fingerprint, Minirun};
+    use crate::quotient::{Extensions, Fingerprint, Marks, Minirun};
 
-    /// All quick looks at a run: at home, closer, across the border, in the next block.
+    /// All quick looks at a run: at home, closer, across the border, in the next block; and at home
+    /// once more, as where there are no counters.
     struct Looks<'f> {
         core: &'f Core,
         fingerprint: Fingerprint,
     }
 
     impl Operation for Looks<'_> {
-        type Output = [Glance; 4];
+        type Output = [Glance; 5];
 
-        fn run<I: Isa>(self) -> [Glance; 4] {
+        fn run<I: Isa>(self) -> [Glance; 5] {
             let (table, fingerprint) = (&self.core.table, self.fingerprint);
             [
                 table.probe::<I, Marks>(fingerprint),
                 table.probe_closer::<I>(fingerprint),
                 table.probe_across::<I>(fingerprint),
                 table.probe_displaced::<I>(fingerprint),
+                table.probe::<I, Extensions>(fingerprint),
             ]
         }
     }
 
     #[test]
     fn quick_looks_are_right() {
-        let (mut clear, mut beyond, mut continued) = ([0; 4], [0; 4], [0; 4]);
+        let (mut clear, mut beyond, mut continued) = ([0; 5], [0; 5], [0; 5]);
         for (slots, bits, stride) in [(100, 2, 1), (300, 4, 1), (500, 7, 3), (200, 12, 97)] {
             for load in [60, 95, 100, 140] {
                 let builder = AdaptiveFilter::builder().slots(slots).remainder_bits(bits);

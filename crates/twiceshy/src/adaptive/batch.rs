@@ -4,11 +4,11 @@ use std::marker::PhantomData;
 
 use super::AdaptiveFilter;
 use super::answer::AnswerAll;
-use super::core::Core;
+use super::core::{Core, Marked, with_lane};
 use crate::batch::{Interrupted, PIECE, Unclear, in_pieces, insert_in_pieces};
 use crate::bits::Bytes;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
-use crate::quotient::{Marks, Minirun, Unmarked};
+use crate::quotient::{Extensions, Marks, Minirun, Unmarked};
 
 impl<M: Bytes> Core<M> {
     /// [`answer`](Self::answer) for many keys; `words` decides where the first word of the
@@ -35,23 +35,13 @@ impl<M: Bytes> Core<M> {
 
     fn look(&self, hashes: &[u64], found: &mut [bool], unclear: &mut Unclear) {
         let core = self;
-        if self.is_unmarked() {
-            self.table.cpu().run(AnswerAll {
-                core,
-                hashes,
-                found,
-                unclear,
-                lane: PhantomData::<Unmarked>,
-            });
-        } else {
-            self.table.cpu().run(AnswerAll {
-                core,
-                hashes,
-                found,
-                unclear,
-                lane: PhantomData::<Marks>,
-            });
-        }
+        with_lane!(self.marked, lane => self.table.cpu().run(AnswerAll {
+            core,
+            hashes,
+            found,
+            unclear,
+            lane,
+        }));
     }
 
     /// Asks for the cache lines that an insertion will touch.

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
 use crate::quotient::{
-    Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Table, TableOptions, Unmarked,
+    Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Table, TableOptions, Unmarked,
     Violation,
 };
 use crate::traits::Removed;
@@ -29,7 +29,41 @@ pub(crate) struct Core<M = Memory> {
     /// adds or removes an unextended fingerprint need not count anything but the used slots.
     pub(crate) beyond: u64,
     pub(crate) ghosts: u64,
+    pub(crate) marked: Marked,
 }
+
+/// What slots are marked for, at most: the less, the less closely the lane is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Marked {
+    /// None is marked.
+    Never,
+    /// Extensions: no marked slot has a runend bit.
+    ToExtend,
+    /// Counters, too.
+    ToCount,
+}
+
+/// Evaluates an expression with the lane that stands for [`Marks`] in a table with such marks.
+macro_rules! with_lane {
+    ($marked:expr, $lane:ident => $value:expr) => {
+        match $marked {
+            Marked::ToExtend => {
+                let $lane = PhantomData::<Extensions>;
+                $value
+            }
+            Marked::Never => {
+                let $lane = PhantomData::<Unmarked>;
+                $value
+            }
+            Marked::ToCount => {
+                let $lane = PhantomData::<Marks>;
+                $value
+            }
+        }
+    };
+}
+
+pub(super) use with_lane;
 
 /// A minirun that was read: where its slots are, and what they say.
 pub(crate) struct Contents {
@@ -47,6 +81,7 @@ impl Core {
             layout,
             beyond: 0,
             ghosts: 0,
+            marked: Marked::Never,
         })
     }
 
@@ -59,6 +94,7 @@ impl Core {
             layout,
             beyond: 0,
             ghosts: 0,
+            marked: Marked::Never,
         })
     }
 
@@ -73,6 +109,7 @@ impl Core {
         self.table.clear();
         self.beyond = 0;
         self.ghosts = 0;
+        self.marked = Marked::Never;
     }
 }
 
@@ -131,11 +168,15 @@ impl<M: Bytes> Core<M> {
         self.table.used() - self.beyond
     }
 
-    /// Is no slot marked? A ghost has a marked one as well as its home. While nothing has adapted
-    /// the lane needs no look.
+    /// Notes that slots were marked, or no longer are, perhaps all of them; for counters, too, if
+    /// `counted`. A ghost has a marked slot as well as its home.
     #[inline(always)]
-    pub(super) fn is_unmarked(&self) -> bool {
-        self.beyond == 0
+    pub(crate) fn note_marks(&mut self, counted: bool) {
+        self.marked = match (self.beyond, counted) {
+            (0, _) => Marked::Never,
+            (_, true) => Marked::ToCount,
+            (_, false) => self.marked.max(Marked::ToExtend),
+        };
     }
 
     #[inline]
@@ -154,10 +195,16 @@ impl<M: Bytes> Core<M> {
     #[inline(always)]
     pub(crate) fn answer(&self, h0: u64) -> Option<bool> {
         let core = self;
-        if self.is_unmarked() {
-            Some(self.cpu().run(AnswerUnmarked { core, h0 }))
-        } else {
-            self.cpu().run(Answer { core, h0 })
+        match self.marked {
+            Marked::ToExtend => {
+                let lane = PhantomData::<Extensions>;
+                self.cpu().run(Answer { core, h0, lane })
+            }
+            Marked::Never => Some(self.cpu().run(AnswerUnmarked { core, h0 })),
+            Marked::ToCount => {
+                let lane = PhantomData::<Marks>;
+                self.cpu().run(Answer { core, h0, lane })
+            }
         }
     }
 
@@ -245,6 +292,7 @@ impl<M: Bytes> Core<M> {
     pub(crate) fn check_invariants(&self) -> Result<(), Violation> {
         self.table.check_invariants()?;
         let (mut live, mut ghosts) = (0, 0);
+        let mut marked = Marked::Never;
         for run in self.table.runs() {
             let mut last: Option<(u64, Print)> = None;
             let mut at = run.start;
@@ -265,6 +313,11 @@ impl<M: Bytes> Core<M> {
                         at,
                     ));
                 }
+                marked = marked.max(match (end - at, print.count) {
+                    (1, _) => Marked::Never,
+                    (_, 1) => Marked::ToExtend,
+                    _ => Marked::ToCount,
+                });
                 if print.is_ghost() {
                     ghosts += 1;
                 } else {
@@ -280,6 +333,9 @@ impl<M: Bytes> Core<M> {
         }
         if (live, ghosts) != (self.live(), self.ghosts) {
             return Err(Violation::new("fingerprints are not counted right", live));
+        }
+        if marked > self.marked {
+            return Err(Violation::new("marked slots are not noted", self.beyond));
         }
         Ok(())
     }
@@ -350,6 +406,7 @@ impl Core {
         }
         self.beyond = self.table.used() - live;
         self.ghosts = ghosts;
+        self.note_marks(new.iter().any(|print| print.count != 1));
         Ok(())
     }
 
@@ -357,20 +414,8 @@ impl Core {
     /// way. Has that been done? If not, nothing has changed, and the long way says why.
     #[inline(always)]
     pub(crate) fn insert_plain(&mut self, h0: u64) -> bool {
-        let lane = PhantomData::<Marks>;
-        if self.is_unmarked() {
-            let lane = PhantomData::<Unmarked>;
-            return self.cpu().run(InsertPlain {
-                core: self,
-                h0,
-                lane,
-            });
-        }
-        self.cpu().run(InsertPlain {
-            core: self,
-            h0,
-            lane,
-        })
+        let core = self;
+        with_lane!(core.marked, lane => core.cpu().run(InsertPlain { core, h0, lane }))
     }
 
     /// Removes a fingerprint of a minirun whose fingerprints are all alike, where no marked slot
@@ -382,7 +427,7 @@ impl Core {
         }
         // Without marks and values all are alike: whichever goes, it is right.
         let core = self;
-        if core.is_unmarked() {
+        if core.marked == Marked::Never {
             let lane = PhantomData::<Unmarked>;
             return core.cpu().run(RemovePlain::<_, false> { core, h0, lane });
         }
@@ -413,24 +458,17 @@ impl Core {
         minirun: Minirun,
         key: &Hashed<'_>,
     ) -> bool {
-        let extended = if self.is_unmarked() {
-            self.cpu().run(Extend {
-                core: self,
-                minirun,
-                query,
-                key,
-                lane: PhantomData::<Unmarked>,
-            })
-        } else {
-            self.cpu().run(Extend {
-                core: self,
-                minirun,
-                query,
-                key,
-                lane: PhantomData::<Marks>,
-            })
-        };
+        let extended = with_lane!(self.marked, lane => self.cpu().run(Extend {
+            core: self,
+            minirun,
+            query,
+            key,
+            lane,
+        }));
         self.beyond += u64::from(extended);
+        if self.marked == Marked::Never {
+            self.note_marks(false);
+        }
         extended
     }
 
@@ -462,6 +500,7 @@ impl Core {
             key,
         });
         self.beyond += self.table.used() - used;
+        self.note_marks(false);
         result
     }
 
@@ -469,7 +508,9 @@ impl Core {
     /// starts with; `None` where it does not.
     pub(crate) fn remove_alone(&mut self, key: &Hashed<'_>) -> Option<Removed> {
         let key = self.digits(key);
-        self.cpu().run(RemoveAlone { core: self, key })
+        let removed = self.cpu().run(RemoveAlone { core: self, key });
+        self.note_marks(false);
+        removed
     }
 
     /// Adds an unextended fingerprint at a place of the run.
@@ -520,6 +561,7 @@ impl Core {
             digit,
         });
         self.beyond += u64::from(matches!(extended, Short::Done(Ok(()))));
+        self.note_marks(false);
         extended
     }
 }

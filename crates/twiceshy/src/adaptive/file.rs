@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 
 use super::AdaptiveFilter;
-use super::core::Core;
+use super::core::{Core, Marked};
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
@@ -76,7 +76,7 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for AdaptiveFilter<H, M> {
         })
     }
 
-    fn verify(&self) -> Result<(), Violation> {
+    fn verify(&mut self) -> Result<(), Violation> {
         self.core.verify(Order::Ascending, |_, _| Ok(()))
     }
 }
@@ -109,13 +109,17 @@ impl<M: Bytes> Core<M> {
             }
             _ => Table::over(memory, options, header.used),
         };
-        Ok(Core {
+        let mut core = Core {
             table: table?,
             geometry: header.geometry,
             layout,
             // The header has been checked: of the used slots as many are homes of live ones.
             beyond: header.used - header.live,
             ghosts: header.ghosts,
-        })
+            marked: Marked::Never,
+        };
+        // To know better, one would have to look at all of it.
+        core.note_marks(true);
+        Ok(core)
     }
 }

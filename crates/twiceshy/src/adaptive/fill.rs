@@ -1,6 +1,6 @@
 //! Filling a table with fingerprints in hash order.
 
-use super::core::Core;
+use super::core::{Core, Marked};
 use super::print::{Layout, Print};
 use crate::error::Error;
 use crate::quotient::{Fingerprint, Geometry, Mark, Marks, Writer};
@@ -14,6 +14,7 @@ pub(crate) struct Fill {
     layout: Layout,
     live: u64,
     ghosts: u64,
+    counted: bool,
 }
 
 impl Fill {
@@ -25,6 +26,7 @@ impl Fill {
             layout: core.layout,
             live: 0,
             ghosts: 0,
+            counted: false,
         }
     }
 
@@ -68,6 +70,7 @@ impl Fill {
     /// Appends any fingerprint.
     pub(crate) fn print(&mut self, id: u64, print: &Print) -> Result<(), Error> {
         self.home(id, print.value)?;
+        self.counted |= print.count != 1;
         if print.is_ghost() {
             self.live -= 1;
             self.ghosts += 1;
@@ -80,12 +83,15 @@ impl Fill {
     /// The filled table.
     pub(crate) fn finish(self) -> Core {
         let table = self.writer.finish();
-        Core {
+        let mut core = Core {
             beyond: table.used() - self.live,
             table,
             geometry: self.geometry,
             layout: self.layout,
             ghosts: self.ghosts,
-        }
+            marked: Marked::Never,
+        };
+        core.note_marks(self.counted);
+        core
     }
 }

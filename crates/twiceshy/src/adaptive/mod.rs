@@ -68,16 +68,17 @@ mod verify;
 mod write;
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use self::answer::{Contains, is_small};
-use self::core::Core;
+use self::core::{Core, Marked};
 use crate::batch::Interrupted;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
-use crate::quotient::{Fingerprint, Geometry, Minirun, Violation};
+use crate::quotient::{Extensions, Fingerprint, Geometry, Minirun, Violation};
 use crate::stats::Stats;
 use crate::traits::{Adaptive, Filter, Insert};
 
@@ -253,8 +254,9 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         // A small key is hashed anew for a second look, which few need: that is less to do than to keep
         // its hash and to hear whether the words behind it decide.
-        if is_small(key) && !self.core.is_unmarked() {
-            return self.core.cpu().run(Contains { filter: self, key });
+        if is_small(key) && self.core.marked == Marked::ToExtend {
+            let (filter, lane) = (self, PhantomData::<Extensions>);
+            return self.core.cpu().run(Contains { filter, key, lane });
         }
         self.contains_with(self.first_word(key), key)
     }

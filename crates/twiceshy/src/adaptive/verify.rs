@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::core::Core;
+use super::core::{Core, Marked};
 use super::print::{Counter, max_digits};
 use crate::bits::Bytes;
 use crate::quotient::{Order, Tailed, Verify, Violation};
@@ -22,13 +22,14 @@ pub(crate) struct Tail {
 
 impl<M: Bytes> Core<M> {
     /// Accepts what [`check_invariants`](Self::check_invariants) accepts, if `each` accepts
-    /// every fingerprint with marked slots, and [`Order::Distinct`] none twice.
+    /// every fingerprint with marked slots, and [`Order::Distinct`] none twice. Notes whether there
+    /// are counters.
     pub(crate) fn verify(
-        &self,
+        &mut self,
         order: Order,
         mut each: impl FnMut(u64, Tail) -> Result<(), Violation>,
     ) -> Result<(), Violation> {
-        let mut ghosts = 0;
+        let (mut ghosts, mut counted) = (0, false);
         let table = &self.table;
         let marked = table.cpu().run(Verify {
             table,
@@ -36,6 +37,7 @@ impl<M: Bytes> Core<M> {
             each: |tailed: Tailed| {
                 let tail = self.verify_tailed(tailed, order)?;
                 ghosts += u64::from(tail.count == 0);
+                counted |= tail.count != 1;
                 each(tailed.home, tail)
             },
         })?;
@@ -44,6 +46,8 @@ impl<M: Bytes> Core<M> {
         if (live, ghosts) != (self.live(), self.ghosts) {
             return Err(Violation::new("fingerprints are not counted right", live));
         }
+        self.marked = Marked::Never;
+        self.note_marks(counted);
         Ok(())
     }
 

@@ -172,7 +172,7 @@ impl<H: StreamHash, M: Bytes, P: Probes> FileFilter<M> for BitFilter<H, P, M> {
         assemble(&Facts::from(header), memory)
     }
 
-    fn verify(&self) -> Result<(), Violation> {
+    fn verify(&mut self) -> Result<(), Violation> {
         self.check_invariants()
     }
 }

@@ -288,7 +288,7 @@ impl<H: StreamHash> FileFilter<Memory> for RetouchedBloomFilter<H> {
         })
     }
 
-    fn verify(&self) -> Result<(), Violation> {
+    fn verify(&mut self) -> Result<(), Violation> {
         self.check_invariants()
     }
 }

@@ -340,7 +340,7 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for WeightedBloomFilter<H, M> {
         })
     }
 
-    fn verify(&self) -> Result<(), Violation> {
+    fn verify(&mut self) -> Result<(), Violation> {
         self.check_invariants()
     }
 }

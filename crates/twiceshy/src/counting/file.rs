@@ -79,7 +79,7 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for CountingFilter<H, M> {
         })
     }
 
-    fn verify(&self) -> Result<(), Violation> {
+    fn verify(&mut self) -> Result<(), Violation> {
         let mut extra = 0;
         self.core.verify(Order::Distinct, |home, print| {
             if print.extended || print.count == 0 {

@@ -114,7 +114,7 @@ impl<H: StreamHash, M: Bytes, A: Alternate> FileFilter<M> for PartialKeyFilter<H
         })
     }
 
-    fn verify(&self) -> Result<(), Violation> {
+    fn verify(&mut self) -> Result<(), Violation> {
         self.core.check()
     }
 }

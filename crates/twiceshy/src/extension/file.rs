@@ -87,7 +87,7 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for ExtensionFilter<H, M> {
         })
     }
 
-    fn verify(&self) -> Result<(), Violation> {
+    fn verify(&mut self) -> Result<(), Violation> {
         self.core.verify()
     }
 }

@@ -145,8 +145,9 @@ pub(crate) mod sealed {
         /// [`Error::Geometry`] if they are not as many as the header says.
         fn assemble(header: &Header, memory: M) -> Result<Self, Error>;
 
-        /// Everything that must hold, as `check_invariants` would find it, but fast.
-        fn verify(&self) -> Result<(), Violation>;
+        /// Everything that must hold, as `check_invariants` would find it, but fast. What it comes
+        /// to know of the table it may note.
+        fn verify(&mut self) -> Result<(), Violation>;
     }
 }
 

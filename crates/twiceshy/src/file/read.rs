@@ -58,7 +58,7 @@ fn check_sum(header: &[u8], table: &[u8]) -> Result<(), Error> {
 
 /// A filter that its table bears out.
 fn verified<M, F: FileFilter<M>>(header: &Header, memory: M) -> Result<F, Error> {
-    let filter = F::assemble(header, memory)?;
+    let mut filter = F::assemble(header, memory)?;
     match filter.verify() {
         Ok(()) => Ok(filter),
         Err(violation) => Err(Error::corrupt(format!(
@@ -92,7 +92,7 @@ pub(crate) fn view_any_hash<'b, F: FileFilter<&'b [u8]>>(
 }
 
 /// The same, believing the table.
-pub(super) fn view_unverified<'b, F: FileFilter<&'b [u8]>>(bytes: &'b [u8]) -> Result<F, Error> {
+pub(crate) fn view_unverified<'b, F: FileFilter<&'b [u8]>>(bytes: &'b [u8]) -> Result<F, Error> {
     let (header, table) = split::<&[u8], F>(bytes)?;
     F::assemble(&header, table)
 }

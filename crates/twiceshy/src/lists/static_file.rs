@@ -74,8 +74,8 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for StaticYesNo<H, M> {
         Ok(StaticYesNo::of(filter, header.total as u64))
     }
 
-    fn verify(&self) -> Result<(), Violation> {
-        self.filter.core().verify(Order::Ascending, |home, tail| {
+    fn verify(&mut self) -> Result<(), Violation> {
+        self.filter.core_mut().verify(Order::Ascending, |home, tail| {
             if tail.count == 1 {
                 return Ok(());
             }

@@ -143,7 +143,7 @@ impl<T: WordList> FileFilter<Memory> for T {
     }
 
     /// All that must hold was looked at when it was put together.
-    fn verify(&self) -> Result<(), Violation> {
+    fn verify(&mut self) -> Result<(), Violation> {
         Ok(())
     }
 }

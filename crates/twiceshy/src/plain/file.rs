@@ -97,7 +97,7 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for QuotientFilter<H, M> {
         })
     }
 
-    fn verify(&self) -> Result<(), Violation> {
+    fn verify(&mut self) -> Result<(), Violation> {
         let table: &Table<Bare, M> = &self.core.table;
         let verify = Verify {
             table,

@@ -70,10 +70,16 @@ impl Header {
     #[inline(always)]
     pub(super) fn read<S: Sidecar>(block: &RawBlock<'_>) -> Self {
         let marked = if S::MARKS { S::marked(block.lane()) } else { 0 };
+        let runends = block.word::<RUNENDS>();
+        debug_assert!(S::MARKED_RUNENDS || runends & marked == 0);
         Header {
             offset: block.half_word::<OFFSET>(),
             occupieds: block.word::<OCCUPIEDS>(),
-            ends: block.word::<RUNENDS>() & !marked,
+            ends: if S::MARKED_RUNENDS {
+                runends & !marked
+            } else {
+                runends
+            },
             marked,
         }
     }

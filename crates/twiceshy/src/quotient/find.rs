@@ -10,7 +10,7 @@
 //! without a branch ([`Header::run`]); what leaves the block takes the long way here.
 
 use super::Fingerprint;
-use super::block::{Header, unmarked};
+use super::block::Header;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa, RawBlock, in_register, mask_through, rank_through};
@@ -97,7 +97,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             return Glance::Beyond;
         };
         let run = (look.start, look.last);
-        self.judge::<L>(&look.block, run, look.first_equal != 0)
+        self.judge::<L>(&look.block, run, look.first_equal != 0, look.occupied)
     }
 
     /// What it says that slots of a run equal the remainder, which starts at `start` and has `last` more
@@ -108,6 +108,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         block: &RawBlock<'_>,
         (start, last): (u32, u32),
         any_equal: bool,
+        ones: u64,
     ) -> Glance {
         // Slots that differ do not matter, whosever they are. The caller branches on the answer,
         // too, so this branch is no new one to predict.
@@ -120,7 +121,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let Some(slots) = self.packed().through_and_the_next(last) else {
             return Glance::Beyond;
         };
-        if slots & !unmarked(L::marked(block.lane()), start) != 0 {
+        if slots & !((ones ^ L::marked(block.lane())) >> (start & 63)) != 0 {
             return Glance::Continued;
         }
         Glance::Clear(true)
@@ -220,7 +221,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             return Glance::Beyond;
         };
         let first_equal = through & packed.first_equal(window, pattern);
-        self.judge::<S>(&block, (slot, last as u32), first_equal != 0)
+        self.judge::<S>(&block, (slot, last as u32), first_equal != 0, !0)
     }
 
     /// [`probe`](Self::probe) for a run that starts in its home block and ends there or in the next
@@ -275,7 +276,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         };
         let block = self.block(home + 1);
         let equal = packed.equal(block.window(0), pattern, there);
-        self.judge::<S>(&block, (0, last), equal != 0)
+        self.judge::<S>(&block, (0, last), equal != 0, !0)
     }
 
     /// The ends of runs in 64 slots behind those of `block` that hold its own runs, where the run

@@ -57,7 +57,7 @@ pub(crate) use open::{Added, Opening};
 pub(crate) use scan::{Buffer, Home, Scan};
 pub(crate) use shift::{Moving, Still};
 pub(crate) use short::{Gap, Short, Taken};
-pub(crate) use sidecar::Unmarked;
+pub(crate) use sidecar::{Extensions, Unmarked};
 pub use sidecar::{Bare, Mark, Marks, Sidecar};
 pub use table::{Table, TableOptions, spare_slots};
 pub(crate) use table::{size, size_of_blocks, split};

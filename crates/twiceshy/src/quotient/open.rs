@@ -141,7 +141,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Added::NotHere;
         };
         // The run does not end before the place, so nothing is settled up to its end.
-        let to = header.first_empty::<I, L>(at);
+        let to = header.first_empty::<I, L>(place.start);
         let opening = Opening {
             occupied: 1 << i,
             ..Opening::new(home, place.start, at, new_slot(&place, value, item))
@@ -251,7 +251,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Added::NotHere;
         };
         // The run does not end before that slot, so nothing is settled up to its end.
-        let Some(to) = header.first_empty::<I, L>(at) else {
+        let Some(to) = header.first_empty::<I, L>(run.start) else {
             return Added::Across(Opening::new(home, at, at, mark));
         };
         open::<I, S>(&mut two, (at, at), to, mark);

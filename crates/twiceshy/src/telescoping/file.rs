@@ -86,7 +86,7 @@ impl<H: StreamHash, C: SelectorCoding, M: Bytes> FileFilter<M> for TelescopingFi
         })
     }
 
-    fn verify(&self) -> Result<(), Violation> {
+    fn verify(&mut self) -> Result<(), Violation> {
         self.core.verify()
     }
 }

@@ -119,7 +119,7 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for AdaptiveCuckooFilter<H, M> {
         Ok(Self::over(cells, header.used, header.seed))
     }
 
-    fn verify(&self) -> Result<(), Violation> {
+    fn verify(&mut self) -> Result<(), Violation> {
         self.check_invariants()
     }
 }
