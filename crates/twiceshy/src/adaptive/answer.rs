@@ -3,13 +3,14 @@
 //! Nearly always one look at the home block answers. What it does not is done apart:
 //!
 //! ```text
-//! Contains, or Answer     the run in its home block, without marked slots        9 of 10
-//!   -> AnswerContinued    the same, with marked slots: which are they?
-//!   -> AnswerBeyond       in the next block
-//!        -> AnswerFar     across the end of a block, or anywhere
+//! Contains, or Answer                        the run in its home block, without marked slots   9 of 10
+//!   -> ContainsContinued, AnswerContinued    the same, with marked slots: which are they?
+//!   -> ContainsBeyond, AnswerBeyond          in the next block
+//!        -> AnswerFar                        across the end of a block, or anywhere
 //! ```
 //!
-//! Each may find that a fingerprint goes on in marked slots. Then the later words of the key decide.
+//! Each may find that a fingerprint goes on in marked slots. Then the later words of the key decide:
+//! those with a key have them made, the others say so.
 
 use std::marker::PhantomData;
 
@@ -18,7 +19,7 @@ use super::core::Core;
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::hash::{Key, StreamHash};
-use crate::quotient::{Glance, Sidecar, Unmarked};
+use crate::quotient::{Closer, Glance, Sidecar, Unmarked};
 
 /// Does a fingerprint match a key, while no slot is marked?
 pub(super) struct AnswerUnmarked<'f, M> {
@@ -86,8 +87,50 @@ impl<K: Key + ?Sized, H: StreamHash, L: Sidecar, M: Bytes> Operation
         let table = &filter.core.table;
         match table.probe::<I, L>(filter.fingerprint(key)) {
             Glance::Clear(found) => found,
-            Glance::Beyond => filter.contains_beyond(key),
-            Glance::Continued => filter.contains_continued(key),
+            Glance::Beyond => I::apart(ContainsBeyond { filter, key }),
+            Glance::Continued => I::apart(ContainsContinued { filter, key }),
+        }
+    }
+}
+
+/// After a glance at the home block that did not show the run.
+struct ContainsBeyond<'f, K: ?Sized, H: StreamHash, M> {
+    filter: &'f AdaptiveFilter<H, M>,
+    key: &'f K,
+}
+
+impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for ContainsBeyond<'_, K, H, M> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        let ContainsBeyond { filter, key } = self;
+        let h0 = filter.first_word(key);
+        let answer = AnswerBeyond { core: &filter.core, h0 }.run::<I>();
+        answer.unwrap_or_else(|| filter.contains_by_words(key))
+    }
+}
+
+/// After a glance at fingerprints that may go on in marked slots.
+struct ContainsContinued<'f, K: ?Sized, H: StreamHash, M> {
+    filter: &'f AdaptiveFilter<H, M>,
+    key: &'f K,
+}
+
+impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for ContainsContinued<'_, K, H, M> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> bool {
+        let ContainsContinued { filter, key } = self;
+        let core = &filter.core;
+        match core.table.probe_closer::<I>(filter.fingerprint(key)) {
+            Closer::Clear(found) => found,
+            Closer::Homes(first, homes) => {
+                let hashed = filter.hash(key);
+                core.live_among(first, homes, &core.digits(&hashed)).is_some()
+            }
+            Closer::Beyond => filter.contains_by_words(key),
         }
     }
 }
@@ -128,8 +171,8 @@ impl<M: Bytes> Operation for AnswerContinued<'_, M> {
             table, geometry, ..
         } = self.core;
         match table.probe_closer::<I>(geometry.fingerprint(self.h0)) {
-            Glance::Clear(found) => Some(found),
-            Glance::Beyond | Glance::Continued => None,
+            Closer::Clear(found) => Some(found),
+            Closer::Beyond | Closer::Homes(..) => None,
         }
     }
 }
@@ -204,9 +247,14 @@ mod tests {
 
         fn run<I: Isa>(self) -> [Glance; 5] {
             let (table, fingerprint) = (&self.core.table, self.fingerprint);
+            let closer = match table.probe_closer::<I>(fingerprint) {
+                Closer::Clear(found) => Glance::Clear(found),
+                Closer::Homes(..) => Glance::Continued,
+                Closer::Beyond => Glance::Beyond,
+            };
             [
                 table.probe::<I, Marks>(fingerprint),
-                table.probe_closer::<I>(fingerprint),
+                closer,
                 table.probe_across::<I>(fingerprint),
                 table.probe_displaced::<I>(fingerprint),
                 table.probe::<I, Extensions>(fingerprint),

@@ -223,6 +223,26 @@ impl<M: Bytes> Core<M> {
         self.cpu().run(FindLive { core: self, key })
     }
 
+    /// The first live fingerprint that matches the key, of those with these home slots, a bit each,
+    /// from a slot on.
+    #[inline(always)]
+    pub(super) fn live_among(
+        &self,
+        first: u64,
+        mut homes: u64,
+        key: &Digits<'_>,
+    ) -> Option<Range<u64>> {
+        while homes != 0 {
+            let at = first + u64::from(homes.trailing_zeros());
+            let end = self.table.skip_marked(at + 1);
+            if self.tail_matches(at + 1..end, key) {
+                return Some(at..end);
+            }
+            homes &= homes - 1;
+        }
+        None
+    }
+
     /// Do the marked slots behind a home slot match a key, and are they no ghost's?
     #[inline(always)]
     pub(super) fn tail_matches(&self, tail: Range<u64>, key: &Digits<'_>) -> bool {

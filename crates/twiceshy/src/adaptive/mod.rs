@@ -286,19 +286,6 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         answer.unwrap_or_else(|| self.contains_by_words(key))
     }
 
-    /// [`Contains`] for a run that is not in its home block, kept out of that.
-    #[inline(never)]
-    fn contains_beyond<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_displaced(key)
-    }
-
-    /// [`Contains`] for a run that has marked slots, or at whose end the block ends.
-    #[inline(never)]
-    fn contains_continued<K: Key + ?Sized>(&self, key: &K) -> bool {
-        let answer = self.core.answer_continued(self.first_word(key));
-        answer.unwrap_or_else(|| self.contains_by_words(key))
-    }
-
     /// Kept out of line, so that the common case can be inlined.
     #[cold]
     #[inline(never)]

@@ -330,18 +330,10 @@ impl<M: Bytes> Operation for FindLive<'_, '_, M> {
     fn run<I: Isa>(self) -> Self::Output {
         let FindLive { core, key } = self;
         let fingerprint = core.geometry.fingerprint(key.key.h0());
-        let Some((first, mut homes)) = core.table.homes::<I>(fingerprint) else {
+        let Some((first, homes)) = core.table.homes::<I>(fingerprint) else {
             return core.find_beyond(key);
         };
-        while homes != 0 {
-            let at = first + u64::from(homes.trailing_zeros());
-            let end = core.table.skip_marked(at + 1);
-            if core.tail_matches(at + 1..end, &key) {
-                return Some(at..end);
-            }
-            homes &= homes - 1;
-        }
-        None
+        core.live_among(first, homes, &key)
     }
 }
 

@@ -41,6 +41,17 @@ pub(crate) enum Glance {
     Continued,
 }
 
+/// What a closer look there says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closer {
+    /// The answer.
+    Clear(bool),
+    /// As for [`Glance`].
+    Beyond,
+    /// These have the remainder, but go on in marked slots: home slots, a bit each, from a slot on.
+    Homes(u64, u64),
+}
+
 /// A run that is inside its block, seen at a glance.
 #[derive(Clone, Copy)]
 pub(crate) struct Look<'t> {
@@ -88,6 +99,14 @@ struct Ends {
     rank: u32,
 }
 
+/// Does a run that has `last` slots more than its first one, `start`, end with its block, and is none
+/// of them marked, nor the slot behind?
+#[inline(always)]
+fn ends_bare<L: Sidecar>(block: &RawBlock<'_>, start: u32, last: u32) -> bool {
+    let marked_here = L::marked(block.lane()) >> start;
+    start + last == 63 && marked_here == 0 && !L::starts_marked(block.next_lane_starts())
+}
+
 impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// Does the run of a fingerprint's quotient hold its remainder? Looks at nothing but the
     /// home block. `L` is `S`, or stands for it where nothing is marked.
@@ -121,26 +140,31 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let Some(slots) = self.packed().through_and_the_next(last) else {
             return Glance::Beyond;
         };
-        if slots & !((ones ^ L::marked(block.lane())) >> (start & 63)) != 0 {
-            return Glance::Continued;
+        let start = start & 63;
+        if slots & !((ones ^ L::marked(block.lane())) >> start) == 0 {
+            return Glance::Clear(true);
         }
-        Glance::Clear(true)
+        if ends_bare::<L>(&block.in_register(), start, last) {
+            return Glance::Clear(true);
+        }
+        Glance::Continued
     }
 
     /// [`probe`](Self::probe) where there are marked slots: which of those with the remainder are they?
     #[inline(always)]
-    pub(crate) fn probe_closer<I: Isa>(&self, fingerprint: Fingerprint) -> Glance {
+    pub(crate) fn probe_closer<I: Isa>(&self, fingerprint: Fingerprint) -> Closer {
         let Some(look) = self.look::<I, S>(fingerprint) else {
-            return Glance::Beyond;
+            return Closer::Beyond;
         };
         let unmarked = look.header.unmarked(look.start);
         let behind = !self.is_marked((fingerprint.quotient | 63) + 1);
         let next_unmarked = unmarked >> 1 | u64::from(behind) << (!look.start & 63);
         let homes = self.packed().slots_of::<I>(look.equal) & unmarked;
+        let first = (fingerprint.quotient & !63) + u64::from(look.start);
         match homes & next_unmarked {
-            0 if homes == 0 => Glance::Clear(false),
-            0 => Glance::Continued,
-            _ => Glance::Clear(true),
+            0 if homes == 0 => Closer::Clear(false),
+            0 => Closer::Homes(first, homes),
+            _ => Closer::Clear(true),
         }
     }
 

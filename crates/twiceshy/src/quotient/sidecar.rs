@@ -30,6 +30,12 @@ pub trait Sidecar: Lane {
     /// The slots of the block that continue a fingerprint, a bit each.
     fn marked(lane: &[u8]) -> u64;
 
+    /// The first slot of the block, given the first byte of its lane.
+    #[inline(always)]
+    fn starts_marked(first_byte: u8) -> bool {
+        Self::MARKS && first_byte & 1 == 1
+    }
+
     /// Is an item that of a marked slot?
     fn is_mark(item: Self::Item) -> bool;
 
