@@ -76,9 +76,7 @@ pub(super) struct Contains<'f, K: ?Sized, H: StreamHash, L, M> {
     pub(super) lane: PhantomData<L>,
 }
 
-impl<K: Key + ?Sized, H: StreamHash, L: Sidecar, M: Bytes> Operation
-    for Contains<'_, K, H, L, M>
-{
+impl<K: Key + ?Sized, H: StreamHash, L: Sidecar, M: Bytes> Operation for Contains<'_, K, H, L, M> {
     type Output = bool;
 
     #[inline(always)]
@@ -106,7 +104,11 @@ impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for ContainsBeyond<'_, 
     fn run<I: Isa>(self) -> bool {
         let ContainsBeyond { filter, key } = self;
         let h0 = filter.first_word(key);
-        let answer = AnswerBeyond { core: &filter.core, h0 }.run::<I>();
+        let answer = AnswerBeyond {
+            core: &filter.core,
+            h0,
+        }
+        .run::<I>();
         answer.unwrap_or_else(|| filter.contains_by_words(key))
     }
 }
@@ -128,7 +130,8 @@ impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for ContainsContinued<'
             Closer::Clear(found) => found,
             Closer::Homes(first, homes) => {
                 let hashed = filter.hash(key);
-                core.live_among(first, homes, &core.digits(&hashed)).is_some()
+                core.live_among(first, homes, &core.digits(&hashed))
+                    .is_some()
             }
             Closer::Beyond => filter.contains_by_words(key),
         }

@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 
 use super::AdaptiveFilter;
 use super::answer::AnswerAll;
-use super::core::{Core, Marked, with_lane};
+use super::core::Core;
+use super::marked::{Marked, with_lane};
 use crate::batch::{Interrupted, PIECE, Unclear, in_pieces, insert_in_pieces};
 use crate::bits::Bytes;
 use crate::hash::{Hashed, Key, StreamHash, first_word};

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::Adapted;
 use super::add::{Extend, ExtendBeyond, InsertPlain};
 use super::answer::{Answer, AnswerBeyond, AnswerContinued, AnswerFar, AnswerUnmarked};
+use super::marked::{Marked, with_lane};
 use super::ops::{
     AdaptAlone, FindBeyond, FindLive, FindRun, HasRoom, OpenHome, RemoveAlone, RemovePlain, Rewrite,
 };
@@ -16,8 +17,8 @@ use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
 use crate::quotient::{
-    Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Table, TableOptions, Unmarked,
-    Violation,
+    Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Table, TableOptions,
+    Unmarked, Violation,
 };
 use crate::traits::Removed;
 
@@ -31,39 +32,6 @@ pub(crate) struct Core<M = Memory> {
     pub(crate) ghosts: u64,
     pub(crate) marked: Marked,
 }
-
-/// What slots are marked for, at most: the less, the less closely the lane is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Marked {
-    /// None is marked.
-    Never,
-    /// Extensions: no marked slot has a runend bit.
-    ToExtend,
-    /// Counters, too.
-    ToCount,
-}
-
-/// Evaluates an expression with the lane that stands for [`Marks`] in a table with such marks.
-macro_rules! with_lane {
-    ($marked:expr, $lane:ident => $value:expr) => {
-        match $marked {
-            Marked::ToExtend => {
-                let $lane = PhantomData::<Extensions>;
-                $value
-            }
-            Marked::Never => {
-                let $lane = PhantomData::<Unmarked>;
-                $value
-            }
-            Marked::ToCount => {
-                let $lane = PhantomData::<Marks>;
-                $value
-            }
-        }
-    };
-}
-
-pub(super) use with_lane;
 
 /// A minirun that was read: where its slots are, and what they say.
 pub(crate) struct Contents {
@@ -172,11 +140,7 @@ impl<M: Bytes> Core<M> {
     /// `counted`. A ghost has a marked slot as well as its home.
     #[inline(always)]
     pub(crate) fn note_marks(&mut self, counted: bool) {
-        self.marked = match (self.beyond, counted) {
-            (0, _) => Marked::Never,
-            (_, true) => Marked::ToCount,
-            (_, false) => self.marked.max(Marked::ToExtend),
-        };
+        self.marked = self.marked.after(self.beyond > 0, counted);
     }
 
     #[inline]

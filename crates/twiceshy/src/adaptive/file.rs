@@ -3,7 +3,8 @@
 use std::io::{self, Read, Write};
 
 use super::AdaptiveFilter;
-use super::core::{Core, Marked};
+use super::core::Core;
+use super::marked::Marked;
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};

@@ -1,6 +1,7 @@
 //! Filling a table with fingerprints in hash order.
 
-use super::core::{Core, Marked};
+use super::core::Core;
+use super::marked::Marked;
 use super::print::{Layout, Print};
 use crate::error::Error;
 use crate::quotient::{Fingerprint, Geometry, Mark, Marks, Writer};

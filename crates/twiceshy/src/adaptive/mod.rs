@@ -56,6 +56,7 @@ mod file;
 pub(crate) mod fill;
 mod hand_over;
 mod keyed;
+mod marked;
 mod merge;
 mod ops;
 mod pairing;
@@ -71,7 +72,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use self::answer::{Contains, is_small};
-use self::core::{Core, Marked};
+use self::core::Core;
+use self::marked::Marked;
 use crate::batch::Interrupted;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};

@@ -7,7 +7,8 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::core::{Core, Marked};
+use super::core::Core;
+use super::marked::Marked;
 use super::print::{Counter, max_digits};
 use crate::bits::Bytes;
 use crate::quotient::{Order, Tailed, Verify, Violation};

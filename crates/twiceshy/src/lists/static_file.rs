@@ -75,12 +75,14 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for StaticYesNo<H, M> {
     }
 
     fn verify(&mut self) -> Result<(), Violation> {
-        self.filter.core_mut().verify(Order::Ascending, |home, tail| {
-            if tail.count == 1 {
-                return Ok(());
-            }
-            Err(Violation::new("a list has a counter or a ghost", home))
-        })
+        self.filter
+            .core_mut()
+            .verify(Order::Ascending, |home, tail| {
+                if tail.count == 1 {
+                    return Ok(());
+                }
+                Err(Violation::new("a list has a counter or a ghost", home))
+            })
     }
 }
 

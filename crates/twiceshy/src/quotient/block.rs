@@ -164,10 +164,11 @@ impl Header {
         }
     }
 
-    /// Which of the slots from `start` on are not marked; see [`unmarked`].
+    /// Which of the slots from `start` on are not marked. The slots behind the block are not seen and
+    /// count as marked.
     #[inline(always)]
     pub(super) fn unmarked(&self, start: u32) -> u64 {
-        unmarked(self.marked, start)
+        !self.marked >> (start & 63)
     }
 
     /// Which of the slots from `start` on are not marked and have no marked slot behind them.
@@ -417,13 +418,6 @@ impl Header {
             end,
         })
     }
-}
-
-/// Which of the slots from `start` on are not among those `marked` in a block. The slots behind
-/// the block are not seen and count as marked.
-#[inline(always)]
-pub(super) fn unmarked(marked: u64, start: u32) -> u64 {
-    !marked >> (start & 63)
 }
 
 /// The first bit of `word`.

@@ -99,8 +99,8 @@ struct Ends {
     rank: u32,
 }
 
-/// Does a run that has `last` slots more than its first one, `start`, end with its block, and is none
-/// of them marked, nor the slot behind?
+/// Does a run that has `last` slots more than its first one, `start`, end with its block, and is
+/// neither one of them marked nor the slot behind?
 #[inline(always)]
 fn ends_bare<L: Sidecar>(block: &RawBlock<'_>, start: u32, last: u32) -> bool {
     let marked_here = L::marked(block.lane()) >> start;
@@ -120,14 +120,15 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     }
 
     /// What it says that slots of a run equal the remainder, which starts at `start` and has `last` more
-    /// slots in this block.
+    /// slots in this block. `occupied` is all ones if any is equal: it is in a register already, where a
+    /// constant would take one more.
     #[inline(always)]
     fn judge<L: Sidecar>(
         &self,
         block: &RawBlock<'_>,
         (start, last): (u32, u32),
         any_equal: bool,
-        ones: u64,
+        occupied: u64,
     ) -> Glance {
         // Slots that differ do not matter, whosever they are. The caller branches on the answer,
         // too, so this branch is no new one to predict.
@@ -141,10 +142,10 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             return Glance::Beyond;
         };
         let start = start & 63;
-        if slots & !((ones ^ L::marked(block.lane())) >> start) == 0 {
-            return Glance::Clear(true);
-        }
-        if ends_bare::<L>(&block.in_register(), start, last) {
+        let unmarked = (occupied ^ L::marked(block.lane())) >> start;
+        // The slot behind the block seems to be marked. The lane is read anew for that question, which
+        // is rare: no register is kept for it.
+        if slots & !unmarked == 0 || ends_bare::<L>(&block.in_register(), start, last) {
             return Glance::Clear(true);
         }
         Glance::Continued

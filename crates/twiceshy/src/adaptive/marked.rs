@@ -1,0 +1,135 @@
+//! What slots are marked for.
+//!
+//! The fewer marks a table may have, the less closely its lane has to be looked at:
+//!
+//! | | lane | a lookup |
+//! | --- | --- | --- |
+//! | [`Never`](Marked::Never) | [`Unmarked`](crate::quotient::Unmarked) | does not look at it |
+//! | [`ToExtend`](Marked::ToExtend) | [`Extensions`](crate::quotient::Extensions) | asks whether its run has marks |
+//! | [`ToCount`](Marked::ToCount) | [`Marks`](crate::quotient::Marks) | asks which runend bits are ends as well |
+
+/// What slots of a table are marked for, at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Marked {
+    /// None is marked.
+    Never,
+    /// Extensions: no marked slot has a runend bit.
+    ToExtend,
+    /// Counters, too, and ghosts, which are counters of zero.
+    ToCount,
+}
+
+impl Marked {
+    /// After some slots were marked, or no longer are: for counters, too, if `counted`. Are there
+    /// `any` left? Who is never told that the last counter has gone, goes on looking for one.
+    #[inline(always)]
+    pub(crate) fn after(self, any: bool, counted: bool) -> Self {
+        match (any, counted) {
+            (false, _) => Marked::Never,
+            (true, true) => Marked::ToCount,
+            (true, false) => self.max(Marked::ToExtend),
+        }
+    }
+}
+
+/// Evaluates an expression with the lane that stands for `Marks` in a table with such marks.
+macro_rules! with_lane {
+    ($marked:expr, $lane:ident => $value:expr) => {
+        match $marked {
+            Marked::ToExtend => {
+                let $lane = PhantomData::<Extensions>;
+                $value
+            }
+            Marked::Never => {
+                let $lane = PhantomData::<Unmarked>;
+                $value
+            }
+            Marked::ToCount => {
+                let $lane = PhantomData::<Marks>;
+                $value
+            }
+        }
+    };
+}
+
+pub(super) use with_lane;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adaptive::{AdaptiveFilter, Leave};
+    use crate::file::View;
+    use crate::hash::{Hashed, Seed};
+    use crate::traits::Removed;
+
+    fn filter() -> AdaptiveFilter {
+        let builder = AdaptiveFilter::builder().slots(1000).remainder_bits(8);
+        let mut filter = builder.seed(Seed::from_u64(3)).build().unwrap();
+        for key in 0..500_u64 {
+            filter.insert(&key).unwrap();
+        }
+        filter
+    }
+
+    /// Lengthens the fingerprint of a key that is alone in its minirun.
+    fn adapt(filter: &mut AdaptiveFilter, key: u64) {
+        let key = filter.hash(&key).into_owned();
+        let query = Hashed::from_words(&[key.h0(), !key.word(1)]).into_owned();
+        let minirun = filter.core().minirun_of(key.h0());
+        filter.adapt(&query, minirun, &[key]).unwrap();
+    }
+
+    fn check(filter: &AdaptiveFilter, marked: Marked) {
+        assert_eq!(filter.core().marked, marked);
+        filter.check_invariants().unwrap();
+        assert!((1..500_u64).all(|key| filter.contains(&key)));
+        // A file that is verified is known as well.
+        let bytes = filter.to_bytes();
+        let read: AdaptiveFilter = AdaptiveFilter::from_bytes(&bytes).unwrap();
+        assert_eq!(read.core().marked, marked);
+        let view = View::<AdaptiveFilter>::new(&bytes).unwrap();
+        assert_eq!(view.core().marked, marked);
+        // Nothing is known of one that is not, but that there are marks.
+        let view = View::<AdaptiveFilter>::new_unverified(&bytes).unwrap();
+        assert_eq!(
+            view.core().marked,
+            Marked::Never.after(marked > Marked::Never, true)
+        );
+        assert!((1..500_u64).all(|key| view.contains(&key)));
+    }
+
+    #[test]
+    fn what_slots_are_marked_for_is_known() {
+        let mut filter = filter();
+        check(&filter, Marked::Never);
+        adapt(&mut filter, 7);
+        check(&filter, Marked::ToExtend);
+        let removed = filter.remove_known_member(&7_u64);
+        assert_eq!(removed, Ok(Removed::One));
+        assert_eq!(filter.core().marked, Marked::Never);
+        filter.insert(&7_u64).unwrap();
+        check(&filter, Marked::Never);
+
+        adapt(&mut filter, 8);
+        let key = filter.hash(&0_u64).into_owned();
+        let keys = std::slice::from_ref(&key);
+        filter.remove(&key, keys, Leave::Ghost).unwrap();
+        check(&filter, Marked::ToCount);
+        filter.clear();
+        assert_eq!(filter.core().marked, Marked::Never);
+
+        // Counts are known to whoever copies fingerprints, too.
+        let key = filter.hash(&3_u64).into_owned();
+        filter.insert_with(&key, 5, 0, &[]).unwrap();
+        assert_eq!(filter.core().marked, Marked::ToCount);
+        assert_eq!(filter.doubled().unwrap().0.core().marked, Marked::ToCount);
+    }
+
+    #[test]
+    fn a_mark_that_is_not_noted_is_found() {
+        let mut filter = filter();
+        adapt(&mut filter, 7);
+        filter.core_mut().marked = Marked::Never;
+        assert!(filter.check_invariants().is_err());
+    }
+}
