@@ -119,8 +119,9 @@ pub(super) fn adapt(
         .get_or_init(|| mistakes_to_fix(copy, workload));
     ensure!(!queries.is_empty(), "no false positive was found");
 
-    // Whose miniruns they are in is found before: to look there between chunks would drive the filter
-    // from the caches. Hashed they are chunk by chunk, as the keys of other operations are made.
+    // Which members share a query's minirun is looked up before: between chunks that would drive the
+    // filter from the caches. They are hashed chunk by chunk, as the keys of other operations are made:
+    // all at once, they would be in no cache when they are needed.
     let of_minirun = |&query: &u64| lore.members.of_minirun(query, workload.members());
     let keys: Vec<Vec<u64>> = queries.iter().map(of_minirun).collect();
     // A copy is in no cache, but a filter that was just filled, as the others are, is there as far as
