@@ -415,6 +415,7 @@ impl Core {
             let lane = PhantomData::<Unmarked>;
             return core.cpu().run(RemovePlain::<_, false> { core, h0, lane });
         }
+        // `Extensions` would often do, but takes longer: see "Where the time goes" in `docs/design.md`.
         let lane = PhantomData::<Marks>;
         core.cpu().run(RemovePlain::<_, false> { core, h0, lane })
     }

@@ -140,7 +140,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let Some(at) = upper_bound::<L>(&mut two, &header, &place, value) else {
             return Added::NotHere;
         };
-        // The run does not end before the place, so nothing is settled up to its end.
+        // No slot of the run is empty, so it may be looked for from its start on, which is known before
+        // the place: whether there is one in this block is a branch that is often lost.
         let to = header.first_empty::<I, L>(place.start);
         let opening = Opening {
             occupied: 1 << i,
@@ -250,7 +251,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let Some(at) = behind_only::<I>(&mut two, &header, run, pattern) else {
             return Added::NotHere;
         };
-        // The run does not end before that slot, so nothing is settled up to its end.
+        // From the start of the run on, as for an insertion.
         let Some(to) = header.first_empty::<I, L>(run.start) else {
             return Added::Across(Opening::new(home, at, at, mark));
         };
