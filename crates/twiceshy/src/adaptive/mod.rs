@@ -73,14 +73,14 @@ use std::marker::PhantomData;
 
 use self::answer::{Contains, is_small};
 use self::core::Core;
-use self::marked::Marked;
+use self::marked::{Marked, with_lane};
 use crate::batch::Interrupted;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
-use crate::quotient::{Extensions, Fingerprint, Geometry, Minirun, Violation};
+use crate::quotient::{Extensions, Fingerprint, Geometry, Marks, Minirun, Unmarked, Violation};
 use crate::stats::Stats;
 use crate::traits::{Adaptive, Filter, Insert};
 
@@ -256,9 +256,11 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         // A small key is hashed anew for a second look, which few need: that is less to do than to keep
         // its hash and to hear whether the words behind it decide.
-        if is_small(key) && self.core.marked == Marked::ToExtend {
-            let (filter, lane) = (self, PhantomData::<Extensions>);
-            return self.core.cpu().run(Contains { filter, key, lane });
+        if is_small(key) && self.core.marked != Marked::Never {
+            let filter = self;
+            return with_lane!(self.core.marked, lane => {
+                self.core.cpu().run(Contains { filter, key, lane })
+            });
         }
         self.contains_with(self.first_word(key), key)
     }
