@@ -30,7 +30,8 @@ pub(crate) struct Core<M = Memory> {
     /// adds or removes an unextended fingerprint need not count anything but the used slots.
     pub(crate) beyond: u64,
     pub(crate) ghosts: u64,
-    pub(crate) marked: Marked,
+    /// May there be counters among the marked slots, or ghosts, which are counters of zero?
+    pub(crate) counted: bool,
 }
 
 /// A minirun that was read: where its slots are, and what they say.
@@ -49,7 +50,7 @@ impl Core {
             layout,
             beyond: 0,
             ghosts: 0,
-            marked: Marked::Never,
+            counted: false,
         })
     }
 
@@ -62,7 +63,7 @@ impl Core {
             layout,
             beyond: 0,
             ghosts: 0,
-            marked: Marked::Never,
+            counted: false,
         })
     }
 
@@ -77,7 +78,7 @@ impl Core {
         self.table.clear();
         self.beyond = 0;
         self.ghosts = 0;
-        self.marked = Marked::Never;
+        self.counted = false;
     }
 }
 
@@ -136,11 +137,14 @@ impl<M: Bytes> Core<M> {
         self.table.used() - self.beyond
     }
 
-    /// Notes that slots were marked, or no longer are, perhaps all of them; for counters, too, if
-    /// `counted`. A ghost has a marked slot as well as its home.
+    /// What slots are marked for, at most. A ghost has a marked slot as well as its home.
     #[inline(always)]
-    pub(crate) fn note_marks(&mut self, counted: bool) {
-        self.marked = self.marked.after(self.beyond > 0, counted);
+    pub(super) fn marked(&self) -> Marked {
+        match (self.beyond, self.counted) {
+            (0, _) => Marked::Never,
+            (_, false) => Marked::ToExtend,
+            (_, true) => Marked::ToCount,
+        }
     }
 
     #[inline]
@@ -159,7 +163,7 @@ impl<M: Bytes> Core<M> {
     #[inline(always)]
     pub(crate) fn answer(&self, h0: u64) -> Option<bool> {
         let core = self;
-        match self.marked {
+        match self.marked() {
             Marked::ToExtend => {
                 let lane = PhantomData::<Extensions>;
                 self.cpu().run(Answer { core, h0, lane })
@@ -276,7 +280,7 @@ impl<M: Bytes> Core<M> {
     pub(crate) fn check_invariants(&self) -> Result<(), Violation> {
         self.table.check_invariants()?;
         let (mut live, mut ghosts) = (0, 0);
-        let mut marked = Marked::Never;
+        let mut counted = false;
         for run in self.table.runs() {
             let mut last: Option<(u64, Print)> = None;
             let mut at = run.start;
@@ -297,11 +301,7 @@ impl<M: Bytes> Core<M> {
                         at,
                     ));
                 }
-                marked = marked.max(match (end - at, print.count) {
-                    (1, _) => Marked::Never,
-                    (_, 1) => Marked::ToExtend,
-                    _ => Marked::ToCount,
-                });
+                counted |= print.count != 1;
                 if print.is_ghost() {
                     ghosts += 1;
                 } else {
@@ -318,8 +318,8 @@ impl<M: Bytes> Core<M> {
         if (live, ghosts) != (self.live(), self.ghosts) {
             return Err(Violation::new("fingerprints are not counted right", live));
         }
-        if marked > self.marked {
-            return Err(Violation::new("marked slots are not noted", self.beyond));
+        if counted && !self.counted {
+            return Err(Violation::new("counters are not noted", self.beyond));
         }
         Ok(())
     }
@@ -390,7 +390,7 @@ impl Core {
         }
         self.beyond = self.table.used() - live;
         self.ghosts = ghosts;
-        self.note_marks(new.iter().any(|print| print.count != 1));
+        self.counted |= new.iter().any(|print| print.count != 1);
         Ok(())
     }
 
@@ -399,7 +399,7 @@ impl Core {
     #[inline(always)]
     pub(crate) fn insert_plain(&mut self, h0: u64) -> bool {
         let core = self;
-        with_lane!(core.marked, lane => core.cpu().run(InsertPlain { core, h0, lane }))
+        with_lane!(core.marked(), lane => core.cpu().run(InsertPlain { core, h0, lane }))
     }
 
     /// Removes a fingerprint of a minirun whose fingerprints are all alike, where no marked slot
@@ -411,7 +411,7 @@ impl Core {
         }
         // Without marks and values all are alike: whichever goes, it is right.
         let core = self;
-        if core.marked == Marked::Never {
+        if core.marked() == Marked::Never {
             let lane = PhantomData::<Unmarked>;
             return core.cpu().run(RemovePlain::<_, false> { core, h0, lane });
         }
@@ -443,7 +443,7 @@ impl Core {
         minirun: Minirun,
         key: &Hashed<'_>,
     ) -> bool {
-        let extended = with_lane!(self.marked, lane => self.cpu().run(Extend {
+        let extended = with_lane!(self.marked(), lane => self.cpu().run(Extend {
             core: self,
             minirun,
             query,
@@ -451,9 +451,6 @@ impl Core {
             lane,
         }));
         self.beyond += u64::from(extended);
-        if self.marked == Marked::Never {
-            self.note_marks(false);
-        }
         extended
     }
 
@@ -485,7 +482,6 @@ impl Core {
             key,
         });
         self.beyond += self.table.used() - used;
-        self.note_marks(false);
         result
     }
 
@@ -493,9 +489,7 @@ impl Core {
     /// starts with; `None` where it does not.
     pub(crate) fn remove_alone(&mut self, key: &Hashed<'_>) -> Option<Removed> {
         let key = self.digits(key);
-        let removed = self.cpu().run(RemoveAlone { core: self, key });
-        self.note_marks(false);
-        removed
+        self.cpu().run(RemoveAlone { core: self, key })
     }
 
     /// Adds an unextended fingerprint at a place of the run.
@@ -546,7 +540,6 @@ impl Core {
             digit,
         });
         self.beyond += u64::from(matches!(extended, Short::Done(Ok(()))));
-        self.note_marks(false);
         extended
     }
 }

@@ -4,7 +4,6 @@ use std::io::{self, Read, Write};
 
 use super::AdaptiveFilter;
 use super::core::Core;
-use super::marked::Marked;
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
@@ -110,17 +109,15 @@ impl<M: Bytes> Core<M> {
             }
             _ => Table::over(memory, options, header.used),
         };
-        let mut core = Core {
+        Ok(Core {
             table: table?,
             geometry: header.geometry,
             layout,
             // The header has been checked: of the used slots as many are homes of live ones.
             beyond: header.used - header.live,
             ghosts: header.ghosts,
-            marked: Marked::Never,
-        };
-        // To know better, one would have to look at all of it.
-        core.note_marks(true);
-        Ok(core)
+            // To know better, one has to look at all of it.
+            counted: true,
+        })
     }
 }

@@ -1,7 +1,6 @@
 //! Filling a table with fingerprints in hash order.
 
 use super::core::Core;
-use super::marked::Marked;
 use super::print::{Layout, Print};
 use crate::error::Error;
 use crate::quotient::{Fingerprint, Geometry, Mark, Marks, Writer};
@@ -84,15 +83,13 @@ impl Fill {
     /// The filled table.
     pub(crate) fn finish(self) -> Core {
         let table = self.writer.finish();
-        let mut core = Core {
+        Core {
             beyond: table.used() - self.live,
             table,
             geometry: self.geometry,
             layout: self.layout,
             ghosts: self.ghosts,
-            marked: Marked::Never,
-        };
-        core.note_marks(self.counted);
-        core
+            counted: self.counted,
+        }
     }
 }

@@ -256,9 +256,9 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         // A small key is hashed anew for a second look, which few need: that is less to do than to keep
         // its hash and to hear whether the words behind it decide.
-        if is_small(key) && self.core.marked != Marked::Never {
+        if is_small(key) && self.core.marked() != Marked::Never {
             let filter = self;
-            return with_lane!(self.core.marked, lane => {
+            return with_lane!(self.core.marked(), lane => {
                 self.core.cpu().run(Contains { filter, key, lane })
             });
         }

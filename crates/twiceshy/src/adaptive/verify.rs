@@ -8,7 +8,6 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::core::Core;
-use super::marked::Marked;
 use super::print::{Counter, max_digits};
 use crate::bits::Bytes;
 use crate::quotient::{Order, Tailed, Verify, Violation};
@@ -47,8 +46,7 @@ impl<M: Bytes> Core<M> {
         if (live, ghosts) != (self.live(), self.ghosts) {
             return Err(Violation::new("fingerprints are not counted right", live));
         }
-        self.marked = Marked::Never;
-        self.note_marks(counted);
+        self.counted = counted;
         Ok(())
     }
 

@@ -122,7 +122,7 @@ impl<'t> RawBlock<'t> {
     /// The first byte of what stands there in the next block; or anything, if this is the last one.
     #[inline(always)]
     #[must_use]
-    pub fn next_lane_starts(&self) -> u8 {
+    pub fn first_byte_of_next_lane(&self) -> u8 {
         const { assert!(HEADER < SLACK) };
         let next = self.slots_at + self.packed.bytes_per_block();
         // SAFETY: the slack behind this block has room for a header and this byte.

@@ -99,12 +99,12 @@ struct Ends {
     rank: u32,
 }
 
-/// Does a run that has `last` slots more than its first one, `start`, end with its block, and is
-/// neither one of them marked nor the slot behind?
+/// Is the slot so many behind `start` the last one of its block, and is neither one of them marked
+/// nor the first slot of the next block?
 #[inline(always)]
-fn ends_bare<L: Sidecar>(block: &RawBlock<'_>, start: u32, last: u32) -> bool {
+pub(super) fn ends_bare<L: Sidecar>(block: &RawBlock<'_>, start: u32, last: u32) -> bool {
     let marked_here = L::marked(block.lane()) >> start;
-    start + last == 63 && marked_here == 0 && !L::starts_marked(block.next_lane_starts())
+    start + last == 63 && marked_here == 0 && !L::starts_marked(block.first_byte_of_next_lane())
 }
 
 impl<S: Sidecar, M: Bytes> Table<S, M> {

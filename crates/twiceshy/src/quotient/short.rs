@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 
 use super::Fingerprint;
 use super::block::{self, Header, Slot};
+use super::find::ends_bare;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa, Operation, Packed, TwoBlocks, in_register};
@@ -115,21 +116,21 @@ impl Place {
             return Err(Taken::NotHere);
         }
         if L::MARKS {
-            let (slots, behind) = if BESIDE {
+            let (slots, last) = if BESIDE {
                 // It must not be marked itself, nor go on in a marked slot; and if one is in front of
                 // it, the run's first runend bit is not the one to take out.
                 let high = equal & equal.wrapping_neg();
                 let next = packed.slots_of::<I>(high) << 1;
-                (in_register(next ^ (next - 1)), next.trailing_zeros())
+                (in_register(next ^ (next - 1)), next.trailing_zeros() - 1)
             } else {
                 // Any would say that not all that are equal are alike.
                 let Some(slots) = packed.through_and_the_next(more) else {
                     return Err(Taken::NotHere);
                 };
-                (slots, more + 1)
+                (slots, more)
             };
             let marked = slots & !header.unmarked(start);
-            if marked != 0 && !Self::is_bare_at_end::<L>(two, header, start, behind) {
+            if marked != 0 && !ends_bare::<L>(&two.near().as_ref(), start, last) {
                 return Err(Taken::Marked);
             }
         }
@@ -137,18 +138,6 @@ impl Place {
             start,
             before: packed.bits_before(start, equal),
         })
-    }
-
-    /// Is what seems to be marked from `start` on only the slot so far behind it, because that is behind
-    /// the block, and it is not?
-    #[inline(always)]
-    fn is_bare_at_end<L: Sidecar>(
-        two: &mut TwoBlocks<'_>,
-        header: &Header,
-        start: u32,
-        behind: u32,
-    ) -> bool {
-        start + behind == 64 && header.marked >> start == 0 && L::marked(two.next().lane()) & 1 == 0
     }
 
     /// Closes the slot, where all that moves is in its block: the slots through `to`.

@@ -111,66 +111,10 @@ impl<const LANE: usize> Sidecar for Bare<LANE> {
 
 /// The lane of [`Marks`] in a table where no slot is marked: there, but all zero, so that
 /// nobody needs to look at it.
-pub(crate) type Unmarked = Bare<{ Marks::BYTES }>;
+pub(crate) type Unmarked = Bare<{ <Marks>::BYTES }>;
 
 /// The lane of [`Marks`] in a table where no marked slot has a runend bit.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Extensions;
-
-impl Lane for Extensions {
-    const BYTES: usize = Marks::BYTES;
-}
-
-impl Sidecar for Extensions {
-    type Item = Mark;
-    const MARKS: bool = true;
-    const MARKED_RUNENDS: bool = false;
-
-    #[inline(always)]
-    fn marked(lane: &[u8]) -> u64 {
-        Marks::marked(lane)
-    }
-
-    #[inline(always)]
-    fn is_mark(item: Mark) -> bool {
-        Marks::is_mark(item)
-    }
-
-    #[inline(always)]
-    fn get(lane: &[u8], slot: u32) -> Mark {
-        Marks::get(lane, slot)
-    }
-
-    #[inline(always)]
-    fn fill(lane: &mut [u8], slot: u32, item: Mark) {
-        Marks::fill(lane, slot, item);
-    }
-
-    #[inline(always)]
-    fn shift_up(lane: &mut [u8], from: u32, to: u32, carry: Mark) -> Mark {
-        Marks::shift_up(lane, from, to, carry)
-    }
-
-    #[inline(always)]
-    fn open<I: Isa>(lane: &mut [u8], from: u32, to: u32, new: Mark) {
-        Marks::open::<I>(lane, from, to, new);
-    }
-
-    #[inline(always)]
-    fn shift_down(lane: &mut [u8], from: u32, to: u32, carry: Mark) -> Mark {
-        Marks::shift_down(lane, from, to, carry)
-    }
-
-    #[inline(always)]
-    fn close<I: Isa>(lane: &mut [u8], start: u32, at: u32, to: u32) {
-        Marks::close::<I>(lane, start, at, to);
-    }
-
-    #[inline(always)]
-    fn close_all<I: Isa>(lane: &mut [u8], start: u32, at: u32, carry: Mark) {
-        Marks::close_all::<I>(lane, start, at, carry);
-    }
-}
+pub(crate) type Extensions = Marks<false>;
 
 /// Where nothing is marked, every slot is a home slot.
 impl From<()> for Mark {
@@ -196,17 +140,19 @@ pub enum Mark {
     Continues,
 }
 
-/// One bit a slot: does it continue the fingerprint before it?
+/// One bit a slot: does it continue the fingerprint before it? Slots that do may have runend bits,
+/// as those of counters have, only if `RUNENDS`.
 #[derive(Clone, Copy, Debug)]
-pub struct Marks;
+pub struct Marks<const RUNENDS: bool = true>;
 
-impl Lane for Marks {
+impl<const RUNENDS: bool> Lane for Marks<RUNENDS> {
     const BYTES: usize = 8;
 }
 
-impl Sidecar for Marks {
+impl<const RUNENDS: bool> Sidecar for Marks<RUNENDS> {
     type Item = Mark;
     const MARKS: bool = true;
+    const MARKED_RUNENDS: bool = RUNENDS;
 
     #[inline(always)]
     fn marked(lane: &[u8]) -> u64 {

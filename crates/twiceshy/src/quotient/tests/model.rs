@@ -45,16 +45,16 @@ impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> Sidecar for Lane<MA
     const MAX_OFFSET: u16 = MAX;
 
     fn marked(lane: &[u8]) -> u64 {
-        Marks::marked(lane)
+        <Marks>::marked(lane)
     }
 
     fn is_mark(item: Tag) -> bool {
-        Marks::is_mark(item.0)
+        <Marks>::is_mark(item.0)
     }
 
     fn get(lane: &[u8], slot: u32) -> Tag {
         let (marks, tags) = lane.split_at(Self::TAGS);
-        let mark = MARKED.then(|| Marks::get(marks, slot));
+        let mark = MARKED.then(|| <Marks>::get(marks, slot));
         let tag = TAGGED.then(|| tags[slot as usize]);
         (mark.unwrap_or_default(), tag.unwrap_or_default())
     }
@@ -62,7 +62,7 @@ impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> Sidecar for Lane<MA
     fn shift_up(lane: &mut [u8], from: u32, to: u32, (mut mark, mut tag): Tag) -> Tag {
         let (marks, tags) = lane.split_at_mut(Self::TAGS);
         if MARKED {
-            mark = Marks::shift_up(marks, from, to, mark);
+            mark = <Marks>::shift_up(marks, from, to, mark);
         }
         if TAGGED {
             tags[from as usize..=to as usize].rotate_right(1);
@@ -74,7 +74,7 @@ impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> Sidecar for Lane<MA
     fn shift_down(lane: &mut [u8], from: u32, to: u32, (mut mark, mut tag): Tag) -> Tag {
         let (marks, tags) = lane.split_at_mut(Self::TAGS);
         if MARKED {
-            mark = Marks::shift_down(marks, from, to, mark);
+            mark = <Marks>::shift_down(marks, from, to, mark);
         }
         if TAGGED {
             tags[from as usize..=to as usize].rotate_left(1);
