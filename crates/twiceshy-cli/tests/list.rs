@@ -235,10 +235,10 @@ fn golden_files() {
         }
     }
     assert!(seen >= 6, "{seen}");
-    desk.ok("list apply v1-list-static.bin v1-list-delta.bin --out next");
-    assert_eq!(desk.read("next"), desk.read("v1-list-static-next.bin"));
+    desk.ok("list apply v2-list-static.bin v2-list-delta.bin --out next");
+    assert_eq!(desk.read("next"), desk.read("v2-list-static-next.bin"));
     assert!(
-        desk.fails("list info v1-list-delta.bin")
+        desk.fails("list info v2-list-delta.bin")
             .contains("list apply")
     );
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure in a helper is a failed test")]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use twiceshy::any::{AnyFilter, AnyList};
 use twiceshy::bloom::{Class, WeightedBloomFilter, Weights};
@@ -195,6 +195,13 @@ fn counts_survive_where_they_can() {
     );
 }
 
+/// A golden file, or the same in a later format, if there is one.
+fn today(path: &Path) -> Vec<u8> {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let later = path.with_file_name(name.replacen("v1-", "v2-", 1));
+    fs::read(if later.exists() { &later } else { path }).unwrap()
+}
+
 /// Every golden file of a filter opens, and every damaged one and every list is an error.
 #[test]
 fn golden_files_open() {
@@ -208,10 +215,10 @@ fn golden_files_open() {
             continue;
         }
         if let Ok(list) = AnyList::read_from(&bytes[..]) {
-            assert!(name.starts_with("v1-list"), "{name}");
+            assert!(name.contains("list"), "{name}");
             let mut again = Vec::new();
             list.write_to(&mut again).unwrap();
-            assert_eq!(again, bytes, "{name}");
+            assert_eq!(again, today(&path), "{name}");
             assert!(format!("{list:?}").contains("info"));
             kinds.push(list.info().kind);
         }
@@ -221,7 +228,7 @@ fn golden_files_open() {
                     !name.contains("damaged") && !name.contains("list"),
                     "{name}"
                 );
-                assert_eq!(to_bytes(&filter), bytes, "{name}");
+                assert_eq!(to_bytes(&filter), today(&path), "{name}");
                 kinds.push(filter.info().kind);
             }
             Err(error) => {

@@ -380,8 +380,13 @@ fn headers_say_what_is_wrong() {
     let says = |error: String, what: &str| assert!(error.contains(what), "{error}");
     says(with(0, b"T"), "does not start with \"twiceshy\"");
     says(
+        with(8, &3_u16.to_le_bytes()),
+        "number 3; this library reads numbers 1 to 2",
+    );
+    says(with(8, &0_u16.to_le_bytes()), "number 0; this library");
+    says(
         with(8, &2_u16.to_le_bytes()),
-        "number 2; this library reads number 1",
+        "number 2; this library reads plain filters of numbers 1 to 1",
     );
     says(with(10, &[9]), "a filter of kind 9");
     says(with(10, &[2]), "its table has");

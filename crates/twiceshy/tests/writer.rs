@@ -22,16 +22,16 @@ fn a_writer_that_is_full_keeps_what_it_has() {
         let slots = table.slots();
         let mut writer = Writer::new(table);
         for at in last..slots {
-            writer.push(last, at % 32, Mark::Home).unwrap();
+            writer.push(last, at % 32, Mark::Last).unwrap();
         }
         let used = slots - last;
         let full = Err(Error::Full { used, slots });
-        assert_eq!(writer.push(last, 1, Mark::Home), full);
-        let marked = Slot {
-            item: Mark::Continues,
+        assert_eq!(writer.push(last, 1, Mark::Last), full);
+        let digit = Slot {
+            item: Mark::GoesOn,
             ..Slot::default()
         };
-        assert_eq!(writer.push_marked(marked), full);
+        assert_eq!(writer.push_tail(digit), full);
         let table = writer.finish();
         assert_eq!(table.used(), used);
         assert_eq!(table.check_invariants(), Ok(()));

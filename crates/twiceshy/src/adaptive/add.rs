@@ -33,7 +33,7 @@ where
         } = core.geometry.fingerprint(h0);
         match core
             .table
-            .insert_short::<I, L>(quotient, remainder, Mark::Home.into())
+            .insert_short::<I, L>(quotient, remainder, Mark::Last.into())
         {
             Added::Done => true,
             Added::Across(opening) => I::apart(InsertAcross {
@@ -85,9 +85,9 @@ where
             quotient,
             remainder,
         } = core.geometry.fingerprint(h0);
-        let home = Mark::Home.into();
+        let mark = Mark::Last.into();
         core.table
-            .insert_displaced::<I, L>(quotient, remainder, home)
+            .insert_displaced::<I, L>(quotient, remainder, mark)
             || I::apart(InsertFar { core, h0 })
     }
 }
@@ -120,7 +120,7 @@ impl Operation for InsertFar<'_> {
             table.upper_bound(&run, remainder)
         };
         table
-            .open_home::<I>(&run, at, remainder, Mark::Home)
+            .open_home::<I>(&run, at, remainder, Mark::Last)
             .is_ok()
     }
 }
@@ -224,6 +224,6 @@ impl Operation for ExtendBeyond<'_> {
         let Some(at) = alone_and_bare(table, &run, remainder) else {
             return Short::NotHere;
         };
-        Short::Done(table.open_marked::<I>(&run, at + 1, extension_slot(self.digit)))
+        Short::Done(table.open_tail::<I>(&run, at + 1, extension_slot(self.digit)))
     }
 }

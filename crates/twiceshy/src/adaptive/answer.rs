@@ -9,7 +9,7 @@
 //!        -> AnswerFar                        across the end of a block, or anywhere
 //! ```
 //!
-//! Each may find that a fingerprint goes on in marked slots. Then the later words of the key decide:
+//! Each may find that a fingerprint goes on in further slots. Then the later words of the key decide:
 //! those with a key have them made, the others say so.
 
 use std::marker::PhantomData;
@@ -113,7 +113,7 @@ impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for ContainsBeyond<'_, 
     }
 }
 
-/// After a glance at fingerprints that may go on in marked slots.
+/// After a glance at fingerprints that may go on in further slots.
 struct ContainsContinued<'f, K: ?Sized, H: StreamHash, M> {
     filter: &'f AdaptiveFilter<H, M>,
     key: &'f K,
@@ -159,7 +159,7 @@ impl<L: Sidecar, M: Bytes> Operation for AnswerAll<'_, L, M> {
     }
 }
 
-/// After a glance at fingerprints that may go on in marked slots.
+/// After a glance at fingerprints that may go on in further slots.
 pub(super) struct AnswerContinued<'f, M> {
     pub(super) core: &'f Core<M>,
     pub(super) h0: u64,

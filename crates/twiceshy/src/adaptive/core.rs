@@ -7,10 +7,9 @@ use super::Adapted;
 use super::add::{Extend, ExtendBeyond, InsertPlain};
 use super::answer::{Answer, AnswerBeyond, AnswerContinued, AnswerFar, AnswerUnmarked};
 use super::marked::{Marked, with_lane};
-use super::ops::{
-    AdaptAlone, FindBeyond, FindLive, FindRun, HasRoom, OpenHome, RemoveAlone, RemovePlain, Rewrite,
-};
-use super::print::{Digits, Layout, Print, Stream};
+use super::ops::{AdaptAlone, FindBeyond, FindLive, FindRun, HasRoom, OpenHome, Rewrite};
+use super::print::{Digit, Digits, Layout, Print, Stream, digits};
+use super::remove::{RemoveAlone, RemovePlain};
 use crate::bits::{Bytes, Cpu, Packed};
 use crate::builder::Parts;
 use crate::error::Error;
@@ -26,11 +25,11 @@ pub(crate) struct Core<M = Memory> {
     pub(crate) table: Table<Marks, M>,
     pub(crate) geometry: Geometry,
     pub(crate) layout: Layout,
-    /// Used slots beyond the homes of live fingerprints: marked ones, and the homes of ghosts. What
+    /// Used slots beyond the homes of live fingerprints: their digits, and all slots of ghosts. What
     /// adds or removes an unextended fingerprint need not count anything but the used slots.
     pub(crate) beyond: u64,
     pub(crate) ghosts: u64,
-    /// May there be counters among the marked slots, or ghosts, which are counters of zero?
+    /// May there be counters among the digits, or ghosts, which are counters of zero?
     pub(crate) counted: bool,
 }
 
@@ -114,7 +113,7 @@ impl<M: Bytes> Core<M> {
             let mut at = run.start;
             std::iter::from_fn(move || {
                 (at < run.end).then(|| {
-                    let end = self.table.end_of_print(at, run.end);
+                    let end = self.table.end_of_print(at);
                     let fingerprint = Fingerprint {
                         quotient: run.quotient,
                         remainder: self.table.slot(at).value >> self.layout.value_bits,
@@ -137,7 +136,7 @@ impl<M: Bytes> Core<M> {
         self.table.used() - self.beyond
     }
 
-    /// What slots are marked for, at most. A ghost has a marked slot as well as its home.
+    /// What slots are marked for, at most. A ghost goes on, too: in a counter of zero.
     #[inline(always)]
     pub(super) fn marked(&self) -> Marked {
         match (self.beyond, self.counted) {
@@ -202,8 +201,8 @@ impl<M: Bytes> Core<M> {
     ) -> Option<Range<u64>> {
         while homes != 0 {
             let at = first + u64::from(homes.trailing_zeros());
-            let end = self.table.skip_marked(at + 1);
-            if self.tail_matches(at + 1..end, key) {
+            let end = self.table.end_of_print(at);
+            if self.tail_matches(at..end, key) {
                 return Some(at..end);
             }
             homes &= homes - 1;
@@ -211,17 +210,23 @@ impl<M: Bytes> Core<M> {
         None
     }
 
-    /// Do the marked slots behind a home slot match a key, and are they no ghost's?
+    /// What the slots of a fingerprint hold behind its home.
     #[inline(always)]
-    pub(super) fn tail_matches(&self, tail: Range<u64>, key: &Digits<'_>) -> bool {
+    pub(super) fn tail(&self, print: Range<u64>) -> impl Iterator<Item = Digit> + '_ {
+        let slots = (print.start + 1..print.end).map(|slot| self.table.slot(slot));
+        digits(self.table.slot(print.start), slots)
+    }
+
+    /// Do the slots of a fingerprint behind its home match a key, and are they no ghost's?
+    #[inline(always)]
+    pub(super) fn tail_matches(&self, print: Range<u64>, key: &Digits<'_>) -> bool {
         let mut counter = None;
         let mut k = 0;
-        for slot in tail {
-            let slot = self.table.slot(slot);
-            if slot.runend {
-                counter = Some(counter.unwrap_or(0) | slot.value);
+        for Digit { value, counts } in self.tail(print) {
+            if counts {
+                counter = Some(counter.unwrap_or(0) | value);
             } else {
-                if key.digit(k) != slot.value {
+                if key.digit(k) != value {
                     return false;
                 }
                 k += 1;
@@ -239,9 +244,7 @@ impl<M: Bytes> Core<M> {
 
     /// Reads one fingerprint.
     pub(crate) fn read(&self, slots: Range<u64>) -> Print {
-        let home = self.table.slot(slots.start);
-        let tail = (slots.start + 1..slots.end).map(|slot| self.table.slot(slot));
-        Print::read(self.layout, home, tail)
+        Print::read(self.layout, slots.map(|slot| self.table.slot(slot)))
     }
 
     /// Reads the minirun of a remainder in a run. If there is none, the slots are the empty
@@ -254,7 +257,7 @@ impl<M: Bytes> Core<M> {
             if stored > remainder {
                 break;
             }
-            let end = self.table.end_of_print(at, run.end);
+            let end = self.table.end_of_print(at);
             if stored == remainder {
                 start = start.or(Some(at));
                 prints.push(self.read(at..end));
@@ -285,7 +288,7 @@ impl<M: Bytes> Core<M> {
             let mut last: Option<(u64, Print)> = None;
             let mut at = run.start;
             while at < run.end {
-                let end = self.table.end_of_print(at, run.end);
+                let end = self.table.end_of_print(at);
                 let remainder = self.table.slot(at).value >> self.layout.value_bits;
                 let print = self.read(at..end);
                 let mut slots = Vec::new();
@@ -293,7 +296,7 @@ impl<M: Bytes> Core<M> {
                 let canonical = (slots.iter().zip(at..end)).all(|(slot, at)| {
                     let stored = self.table.slot(at);
                     let same = stored.value == slot.value && stored.item == slot.item;
-                    same && (slot.item == Mark::Home || stored.runend == slot.runend)
+                    same && (slot.item == Mark::Last || stored.runend == slot.runend)
                 });
                 if !canonical || slots.len() as u64 != end - at {
                     return Err(Violation::new(
@@ -411,13 +414,9 @@ impl Core {
         }
         // Without marks and values all are alike: whichever goes, it is right.
         let core = self;
-        if core.marked() == Marked::Never {
-            let lane = PhantomData::<Unmarked>;
-            return core.cpu().run(RemovePlain::<_, false> { core, h0, lane });
-        }
-        // `Extensions` would often do, but takes longer: see "Where the time goes" in `docs/design.md`.
-        let lane = PhantomData::<Marks>;
-        core.cpu().run(RemovePlain::<_, false> { core, h0, lane })
+        with_lane!(core.marked(), lane => {
+            core.cpu().run(RemovePlain::<_, false> { core, h0, lane })
+        })
     }
 
     #[inline(never)]

@@ -64,7 +64,7 @@ impl Fill {
         let fingerprint = self.geometry.fingerprint_of(id);
         let slot = fingerprint.remainder << self.layout.value_bits | value;
         self.live += 1;
-        self.writer.push(fingerprint.quotient, slot, Mark::Home)
+        self.writer.push(fingerprint.quotient, slot, Mark::Last)
     }
 
     /// Appends any fingerprint.
@@ -77,7 +77,7 @@ impl Fill {
         }
         print
             .tail(self.layout.width)
-            .try_for_each(|slot| self.writer.push_marked(slot))
+            .try_for_each(|digit| self.writer.push_tail(digit))
     }
 
     /// The filled table.

@@ -13,7 +13,7 @@
 //!   query   z   011|d|zz'…             adapt:   011|d|d'       matches x, not z
 //! ```
 //!
-//! The extension stands in the slots behind the home slot, marked by one bit a slot.
+//! The extension stands in the slots behind the home slot; one bit a slot says whether it goes on.
 //! Extending needs the member's key, so somebody must keep the keys: the *reverse map*, an
 //! ordered set of (`h0`, key) that is only read when a mistake is fixed. The fingerprints of
 //! one quotient and remainder, a *minirun*, are a multiset; which belongs to which key is not
@@ -64,6 +64,7 @@ pub mod policy;
 pub(crate) mod print;
 pub mod rebuild;
 mod recut;
+mod remove;
 pub mod set;
 mod verify;
 mod write;
@@ -71,16 +72,16 @@ mod write;
 use std::fmt;
 use std::marker::PhantomData;
 
-use self::answer::{Contains, is_small};
+use self::answer::{AnswerUnmarked, Contains, is_small};
 use self::core::Core;
-use self::marked::{Marked, with_lane};
+use self::marked::Marked;
 use crate::batch::Interrupted;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
-use crate::quotient::{Extensions, Fingerprint, Geometry, Marks, Minirun, Unmarked, Violation};
+use crate::quotient::{Extensions, Fingerprint, Geometry, Marks, Minirun, Violation};
 use crate::stats::Stats;
 use crate::traits::{Adaptive, Filter, Insert};
 
@@ -254,15 +255,24 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// May `key` be a member? `false` is certain.
     #[inline(always)]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        let (filter, core) = (self, &self.core);
         // A small key is hashed anew for a second look, which few need: that is less to do than to keep
         // its hash and to hear whether the words behind it decide.
-        if is_small(key) && self.core.marked() != Marked::Never {
-            let filter = self;
-            return with_lane!(self.core.marked(), lane => {
-                self.core.cpu().run(Contains { filter, key, lane })
-            });
+        match core.marked() {
+            Marked::ToExtend if is_small(key) => {
+                let lane = PhantomData::<Extensions>;
+                core.cpu().run(Contains { filter, key, lane })
+            }
+            Marked::Never => {
+                let h0 = self.first_word(key);
+                core.cpu().run(AnswerUnmarked { core, h0 })
+            }
+            Marked::ToCount if is_small(key) => {
+                let lane = PhantomData::<Marks>;
+                core.cpu().run(Contains { filter, key, lane })
+            }
+            _ => self.contains_with(self.first_word(key), key),
         }
-        self.contains_with(self.first_word(key), key)
     }
 
     /// [`contains`](Self::contains) for a key whose first word is known.

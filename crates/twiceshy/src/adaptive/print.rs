@@ -3,8 +3,10 @@
 //! ```text
 //!   home slot                    extension slots          counter slots
 //!   | remainder | value |        | digit 0 | digit 1 | …  | digit 0 | digit 1 | …
-//!   unmarked                     marked, runend 0         marked, runend 1
 //! ```
+//!
+//! All slots but the last are marked: the fingerprint goes on. The runend bit of a marked slot says in
+//! what: 0, in a digit of the extension; 1, in one of the counter.
 //!
 //! Extension digit `k` is bits `k w .. (k + 1) w` of the key's hash stream from `h1` on, where
 //! `w` is the width of a slot. A count of one has no counter; larger counts are written in
@@ -105,7 +107,8 @@ impl Print {
         1 + self.extension.len() + counter_digits(self.count, width).count()
     }
 
-    /// The marked slots behind its home slot.
+    /// The digits behind its home slot, each as a slot with the mark and the runend bit of the slot
+    /// before it.
     pub(crate) fn tail(&self, width: u32) -> impl Iterator<Item = Slot<Mark>> + '_ {
         let extension = self.extension.iter().map(|&digit| extension_slot(digit));
         let counter = counter_digits(self.count, width).map(|digit| Slot {
@@ -117,34 +120,59 @@ impl Print {
 
     /// Appends its slots.
     pub(crate) fn write(&self, layout: Layout, remainder: u64, slots: &mut Vec<Slot<Mark>>) {
-        slots.push(Slot {
+        let mut last = Slot {
             value: remainder << layout.value_bits | self.value,
             runend: false,
-            item: Mark::Home,
-        });
-        slots.extend(self.tail(layout.width));
+            item: Mark::Last,
+        };
+        for digit in self.tail(layout.width) {
+            slots.push(Slot {
+                value: last.value,
+                ..digit
+            });
+            last.value = digit.value;
+        }
+        slots.push(last);
     }
 
-    /// The fingerprint of a home slot and the marked `tail` behind it.
-    pub(crate) fn read(
-        layout: Layout,
-        home: Slot<Mark>,
-        tail: impl Iterator<Item = Slot<Mark>>,
-    ) -> Self {
+    /// The fingerprint of these slots, of which there is at least one.
+    pub(crate) fn read(layout: Layout, mut slots: impl Iterator<Item = Slot<Mark>>) -> Self {
+        let home = slots.next().unwrap_or_default();
         let mut print = Print::new(1, home.value & mask_below(layout.value_bits));
         let mut counter = Counter::new(layout.width);
         let longest = max_digits(layout.width);
-        for slot in tail {
-            if slot.runend {
-                counter.add(slot.value);
+        for digit in digits(home, slots) {
+            if digit.counts {
+                counter.add(digit.value);
             } else if print.extension.len() < longest {
                 // Longer ones only stand in damaged tables, and are not worth their memory.
-                print.extension.push(slot.value);
+                print.extension.push(digit.value);
             }
         }
         print.count = counter.count();
         print
     }
+}
+
+/// What a slot behind a home slot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Digit {
+    pub(crate) value: u64,
+    /// Is it of the counter, not of the extension?
+    pub(crate) counts: bool,
+}
+
+/// The digits in the slots behind a home slot.
+#[inline(always)]
+pub(crate) fn digits(
+    home: Slot<Mark>,
+    tail: impl Iterator<Item = Slot<Mark>>,
+) -> impl Iterator<Item = Digit> {
+    let mut counts = home.runend;
+    tail.map(move |slot| Digit {
+        value: slot.value,
+        counts: std::mem::replace(&mut counts, slot.runend),
+    })
 }
 
 /// A count, read from its digits.
@@ -200,12 +228,12 @@ pub(crate) struct Layout {
     pub(crate) value_bits: u32,
 }
 
-/// The slot of an extension's digit. A counter's has the runend bit.
+/// A digit of an extension, as [`Print::tail`] has it. A counter's has the runend bit.
 pub(crate) fn extension_slot(digit: u64) -> Slot<Mark> {
     Slot {
         value: digit,
         runend: false,
-        item: Mark::Continues,
+        item: Mark::GoesOn,
     }
 }
 
@@ -279,9 +307,8 @@ mod tests {
                         let mut slots = Vec::new();
                         print.write(layout, 0, &mut slots);
                         assert_eq!(slots.len(), print.slots(width));
-                        let mut slots = slots.into_iter();
-                        let home = slots.next().unwrap();
-                        assert_eq!(Print::read(layout, home, slots), print, "width {width}");
+                        let read = Print::read(layout, slots.into_iter());
+                        assert_eq!(read, print, "width {width}");
                     }
                 }
             }

@@ -1,18 +1,18 @@
 //! The invariants of the fingerprints, fast and without memory of their own.
 //!
-//! The table checks all that has no marked slots ([`Verify`]); here are the fingerprints
-//! that have some: that they are encoded as they should be, and stand in order with their
+//! The table checks all fingerprints of one slot ([`Verify`]); here are those
+//! of more: that they are encoded as they should be, and stand in order with their
 //! neighbours. [`Core::check_invariants`] is the oracle.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::core::Core;
-use super::print::{Counter, max_digits};
+use super::print::{Counter, Digit, max_digits};
 use crate::bits::Bytes;
 use crate::quotient::{Order, Tailed, Verify, Violation};
 
-/// What the marked slots of a fingerprint say.
+/// What the slots of a fingerprint behind its home say.
 pub(crate) struct Tail {
     /// Has it an extension?
     pub(crate) extended: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Tail {
 
 impl<M: Bytes> Core<M> {
     /// Accepts what [`check_invariants`](Self::check_invariants) accepts, if `each` accepts
-    /// every fingerprint with marked slots, and [`Order::Distinct`] none twice. Notes whether there
+    /// every fingerprint of more than one slot, and [`Order::Distinct`] none twice. Notes whether there
     /// are counters.
     pub(crate) fn verify(
         &mut self,
@@ -52,8 +52,8 @@ impl<M: Bytes> Core<M> {
 
     fn verify_tailed(&self, tailed: Tailed, order: Order) -> Result<Tail, Violation> {
         let home = tailed.home;
-        let end = self.table.end_of_print(home, self.table.slots());
-        let tail = self.check_tail(home + 1..end).ok_or(Violation::new(
+        let end = self.table.end_of_print(home);
+        let tail = self.check_tail(home..end).ok_or(Violation::new(
             "a fingerprint is not encoded as it should be",
             home,
         ))?;
@@ -63,8 +63,8 @@ impl<M: Bytes> Core<M> {
         };
         let after_before = tailed.first || in_order(self.home_before(home)..home, home..end);
         // A successor with a tail of its own looks back when its turn comes.
-        let alone = !self.table.is_marked(end + 1);
-        let looks = !tailed.last && end < self.table.slots() && alone;
+        let alone = !self.table.is_marked(end);
+        let looks = !self.table.is_end(end - 1) && end < self.table.slots() && alone;
         let before_after = !looks || in_order(home..end, end..end + 1);
         if after_before && before_after {
             Ok(tail)
@@ -76,7 +76,7 @@ impl<M: Bytes> Core<M> {
     /// The home slot of the fingerprint that ends before the home slot `home`.
     fn home_before(&self, home: u64) -> u64 {
         let mut slot = home.saturating_sub(1);
-        while slot > 0 && self.table.is_marked(slot) {
+        while slot > 0 && self.table.is_marked(slot - 1) {
             slot -= 1;
         }
         slot
@@ -90,15 +90,14 @@ impl<M: Bytes> Core<M> {
     /// What a tail says if it is written as `Print::write` would: extension digits, no more
     /// than a hash stream has, then the digits of a counter without leading zeros, none for
     /// a count of one.
-    fn check_tail(&self, slots: Range<u64>) -> Option<Tail> {
+    fn check_tail(&self, print: Range<u64>) -> Option<Tail> {
         let mut extension = 0;
         let mut counter = Counter::new(self.layout.width);
         let mut highest = None;
-        for slot in slots {
-            let slot = self.table.slot(slot);
-            if slot.runend {
-                counter.add_exactly(slot.value)?;
-                highest = Some(slot.value);
+        for Digit { value, counts } in self.tail(print) {
+            if counts {
+                counter.add_exactly(value)?;
+                highest = Some(value);
             } else if highest.is_some() {
                 return None;
             } else {
@@ -131,15 +130,14 @@ impl<M: Bytes> Core<M> {
     }
 
     fn extension(&self, print: &Range<u64>) -> impl Iterator<Item = u64> + '_ {
-        let slots = (print.start + 1..print.end).map(|slot| self.table.slot(slot));
-        slots.take_while(|slot| !slot.runend).map(|slot| slot.value)
+        let extension = self.tail(print.clone()).take_while(|digit| !digit.counts);
+        extension.map(|digit| digit.value)
     }
 
     fn count(&self, print: &Range<u64>) -> u64 {
-        let slots = (print.start + 1..print.end).map(|slot| self.table.slot(slot));
         let mut counter = Counter::new(self.layout.width);
-        for slot in slots.filter(|slot| slot.runend) {
-            counter.add(slot.value);
+        for digit in self.tail(print.clone()).filter(|digit| digit.counts) {
+            counter.add(digit.value);
         }
         counter.count()
     }

@@ -112,9 +112,9 @@ impl Isa for Avx2 {
     /// The count of opened less the count of closed at every slot, as prefix sums of bytes:
     /// settled is where it is zero.
     #[inline(always)]
-    fn first_settled(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32> {
+    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
         // What closes at a slot counts from the next one on.
-        first_from(all_balanced(opened, closed << 1, 0) & among, from)
+        first_from(all_balanced(opened, closed << 1, 0), from)
     }
 
     #[inline(always)]

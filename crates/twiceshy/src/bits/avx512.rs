@@ -156,8 +156,8 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn first_settled(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32> {
-        avx2::first_from(Self::all_settled(opened, closed, 0) & among, from)
+    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
+        avx2::first_from(Self::all_settled(opened, closed, 0), from)
     }
 
     #[inline(always)]

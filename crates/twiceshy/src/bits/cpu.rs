@@ -30,10 +30,10 @@ pub trait Isa: Copy {
     /// places of those.
     fn deposit(bits: u64, mask: u64) -> u64;
 
-    /// The first slot of those set in `among`, at or after `from`, where everything that has
+    /// The first slot at or after `from` where everything that has
     /// opened has closed: with as many bits of `opened` up to and including it as of `closed`
     /// below it. From `from` on there are never fewer. `from` is at most 64.
-    fn first_settled(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32>;
+    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32>;
 
     /// All slots where everything that has opened has closed, a bit each: with as many bits
     /// of `opened` up to and including the slot, and `open` more, as of `closed` below it.
@@ -248,7 +248,7 @@ impl Isa for Portable {
 
     /// Jumps from a slot to the end of all that has opened there, until that is nothing.
     #[inline(always)]
-    fn first_settled(opened: u64, closed: u64, among: u64, from: u32) -> Option<u32> {
+    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
         let mut slot = from;
         while slot < 64 {
             let rank = rank_through(opened, slot);
@@ -259,10 +259,8 @@ impl Isa for Portable {
             } else if bit == 0 && rank != 0 {
                 // Something has opened that does not close here.
                 return None;
-            } else if among >> slot & 1 == 1 {
-                return Some(slot);
             } else {
-                slot += 1;
+                return Some(slot);
             }
         }
         None

@@ -49,8 +49,8 @@ pub struct Packed {
     /// Entry `n`: what is to be added to the place of a slot's highest bit in the window at slot `n`, to
     /// have how many bits are before that slot, from the byte on where the window starts.
     bits_before: [i8; 64],
-    /// Entry `n`: the lowest `n + 2` bits.
-    and_the_next: [u64; 57],
+    /// Entry `n`: the lowest `n + 1` bits.
+    slots_through: [u64; 57],
     /// Entry `n`: the end of slot `n`, as [`masks`] has it.
     #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
     ends: [i16; 64],
@@ -105,7 +105,7 @@ impl Packed {
             bytes: std::array::from_fn(|slot| (first_bit(slot) / 8) as u16),
             bits_in_bytes: std::array::from_fn(|slot| (first_bit(slot) % 8) as u8),
             bits_before: std::array::from_fn(|slot| (first_bit(slot) % 8 + 1) as i8 - bits as i8),
-            and_the_next: std::array::from_fn(|last| mask_below(last as u32 + 2)),
+            slots_through: std::array::from_fn(|last| mask_below(last as u32 + 1)),
             #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
             ends: std::array::from_fn(|slot| masks::end(first_bit(slot + 1))),
             #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
@@ -214,14 +214,14 @@ impl Packed {
             .then(|| unsafe { *self.highs_of_first.get_unchecked(last as usize + 1) })
     }
 
-    /// A bit for each slot up to and including `last`, and one for the slot behind it; `None` if a
-    /// window has not as many.
+    /// A bit for each slot of a window up to and including `last`; `None` if there are not as many.
     #[inline(always)]
     #[must_use]
-    pub fn through_and_the_next(&self, last: u32) -> Option<u64> {
+    pub fn slots_through(&self, last: u32) -> Option<u64> {
         let last = in_register(last.into());
         // SAFETY: a window has at most 57 slots.
-        (last < self.per_window).then(|| unsafe { *self.and_the_next.get_unchecked(last as usize) })
+        (last < self.per_window)
+            .then(|| unsafe { *self.slots_through.get_unchecked(last as usize) })
     }
 
     /// The highest bit of each slot says whether window and pattern differ there, ignored
@@ -446,8 +446,8 @@ mod tests {
                 let expected = (last < packed.per_window())
                     .then(|| highs.fold(0, |all, high| all | high.unwrap_or(0)));
                 assert_eq!(packed.highs_through(last), expected, "{bits} {last}");
-                let expected = (last < packed.per_window()).then(|| (4 << last) - 1);
-                assert_eq!(packed.through_and_the_next(last), expected);
+                let expected = (last < packed.per_window()).then(|| (2 << last) - 1);
+                assert_eq!(packed.slots_through(last), expected);
             }
         }
     }

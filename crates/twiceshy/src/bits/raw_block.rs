@@ -10,7 +10,7 @@
 
 use std::marker::PhantomData;
 
-use super::cpu::{Isa, SLACK};
+use super::cpu::Isa;
 use super::mask_below;
 use super::packed::{Packed, Start};
 use super::register::address_in_register;
@@ -117,16 +117,6 @@ impl<'t> RawBlock<'t> {
     pub fn lane(&self) -> &'t [u8] {
         // SAFETY: these bytes are inside the block, and readable for `'t`.
         unsafe { std::slice::from_raw_parts(self.start.add(HEADER), self.slots_at - HEADER) }
-    }
-
-    /// The first byte of what stands there in the next block; or anything, if this is the last one.
-    #[inline(always)]
-    #[must_use]
-    pub fn first_byte_of_next_lane(&self) -> u8 {
-        const { assert!(HEADER < SLACK) };
-        let next = self.slots_at + self.packed.bytes_per_block();
-        // SAFETY: the slack behind this block has room for a header and this byte.
-        unsafe { *self.start.add(next + HEADER) }
     }
 
     /// The window that starts at `slot & 63`; see [`Packed`].

@@ -13,8 +13,9 @@ use crate::{bloom, cuckoo};
 /// What every file starts with.
 pub(super) const MAGIC: [u8; 8] = *b"twiceshy";
 
-/// The number of the format that this library writes.
-pub const VERSION: u16 = 1;
+/// The number of the newest format that this library writes. Filters whose bytes it did not change
+/// are written with the number of the format before: see [`FilterKind::version`].
+pub const VERSION: u16 = 2;
 
 /// Bytes before the table.
 pub const HEADER_BYTES: usize = 128;
@@ -96,6 +97,27 @@ impl FilterKind {
             44 => Some(FilterKind::Seesaw),
             _ => None,
         }
+    }
+
+    /// The number of the format that filters of this kind are written in.
+    ///
+    /// | | |
+    /// | --- | --- |
+    /// | 1 | all kinds |
+    /// | 2 | counting and adaptive filters and static yes/no lists: a mark stands at the slot that goes on, not at the one that continues it |
+    ///
+    /// What was written in an earlier one can still be loaded, but no longer be looked at where it lies.
+    #[must_use]
+    pub const fn version(self) -> u16 {
+        if self.has_marks() { 2 } else { 1 }
+    }
+
+    /// May its fingerprints take several slots?
+    const fn has_marks(self) -> bool {
+        matches!(
+            self,
+            FilterKind::Counting | FilterKind::Adaptive | FilterKind::StaticYesNo
+        )
     }
 
     /// Is what stands behind the header words and no slots?
@@ -230,7 +252,7 @@ impl Header {
             at += field.len();
         };
         put(&MAGIC);
-        put(&VERSION.to_le_bytes());
+        put(&self.kind.version().to_le_bytes());
         put(&[self.kind.code(), self.hash.code()]);
         put(&[self.geometry.remainder_bits() as u8, self.value_bits as u8]);
         put(&[0; 2]);
@@ -247,12 +269,13 @@ impl Header {
         bytes
     }
 
-    /// Reads and checks the header at the start of `bytes`, without looking at a table.
+    /// Reads and checks the header at the start of `bytes`, without looking at a table. Gives the number
+    /// of its format as well.
     ///
     /// # Errors
     /// [`Error::Format`] if this is no file of ours, or one of a later version;
     /// [`Error::Corrupt`] if it says something impossible.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn decode(bytes: &[u8]) -> Result<(u16, Self), Error> {
         let start = &bytes[..bytes.len().min(MAGIC.len())];
         if start.is_empty() || !MAGIC.starts_with(start) {
             return Err(Error::format("it does not start with \"twiceshy\""));
@@ -265,9 +288,9 @@ impl Header {
         };
         let mut fields = Fields(&header[MAGIC.len()..CHECKSUM]);
         let version = u16::from_le_bytes(fields.take());
-        if version != VERSION {
+        if !(1..=VERSION).contains(&version) {
             return Err(Error::format(format!(
-                "its format has number {version}; this library reads number {VERSION}"
+                "its format has number {version}; this library reads numbers 1 to {VERSION}"
             )));
         }
         let [kind, hash, remainder_bits, value_bits] = fields.take();
@@ -301,7 +324,14 @@ impl Header {
             ));
         }
         header.check(table_bytes)?;
-        Ok(header)
+        if version > header.kind.version() {
+            return Err(Error::format(format!(
+                "its format has number {version}; this library reads {} filters of numbers 1 to {}",
+                header.kind,
+                header.kind.version()
+            )));
+        }
+        Ok((version, header))
     }
 
     /// Could there be a filter like this?
@@ -413,7 +443,7 @@ pub struct Info {
 impl From<&Header> for Info {
     fn from(header: &Header) -> Self {
         Info {
-            version: VERSION,
+            version: header.kind.version(),
             kind: header.kind,
             hash: header.hash,
             geometry: header.geometry,

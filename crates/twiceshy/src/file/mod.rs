@@ -17,7 +17,8 @@
 //!        | used | live | ghosts | total | table bytes | for later   | checksum | padding and all
 //! ```
 //!
-//! All numbers are little-endian. *Kind* is a [`FilterKind`], *hash* a [`HashKind`]. *Used* are the slots that hold something, *live* the
+//! All numbers are little-endian. *Ver* is the number of the kind's format ([`FilterKind::version`]),
+//! *kind* is a [`FilterKind`], *hash* a [`HashKind`]. *Used* are the slots that hold something, *live* the
 //! fingerprints that are no ghosts, *total* the sum of all counts (zero but in a counting
 //! filter, and in [lists](crate::lists), whose NO keys and blocks it counts). Bytes 88 to 119 are
 //! zero but in the cuckoo and Bloom families, which have measures of their own; there slots are
@@ -107,7 +108,11 @@ pub(crate) use self::header::Header;
 /// [`Error::Format`] if this is no file of ours, or one of a later version;
 /// [`Error::Corrupt`] if what it says is impossible.
 pub fn peek(bytes: &[u8]) -> Result<Info, Error> {
-    Header::decode(bytes).map(|header| Info::from(&header))
+    let (version, header) = Header::decode(bytes)?;
+    Ok(Info {
+        version,
+        ..Info::from(&header)
+    })
 }
 
 /// A filter that has a file format and can be asked in it:

@@ -167,14 +167,14 @@ fn scans_against_runs() {
                 continue;
             }
             for _ in 0..1 + random.below(3) {
-                if writer.push(quotient, random.below(32), Mark::Home).is_err() {
+                if writer.push(quotient, random.below(32), Mark::Last).is_err() {
                     break;
                 }
                 for _ in 0..[0, 0, 0, 1, 2, random.below(90)][random.below(6) as usize] {
-                    let _ = writer.push_marked(Slot {
+                    let _ = writer.push_tail(Slot {
                         value: random.below(32),
                         runend: random.below(2) == 0,
-                        item: Mark::Continues,
+                        item: Mark::GoesOn,
                     });
                 }
             }
@@ -185,7 +185,7 @@ fn scans_against_runs() {
         for run in table.runs() {
             let mut at = run.start;
             while at < run.end {
-                let end = table.end_of_print(at, run.end);
+                let end = table.end_of_print(at);
                 let id = run.quotient << 3 | table.slot(at).value >> 2;
                 expected.push((id, 7 + at, end - at > 1));
                 assert_eq!(table.slots_of_print(at), at..end);

@@ -7,28 +7,29 @@
 //! ```
 //!
 //! Bit `i` of `occupieds` says that quotient `64 b + i` has a run; bit `i` of `runends`
-//! that slot `64 b + i` holds the last remainder of a run. `offset` is how many slots of
+//! that slot `64 b + i` is the last of a run. `offset` is how many slots of
 //! this block and later ones the runs of *earlier* blocks take: the first run of this
 //! block starts at slot `64 b + offset` or later. An offset of `S::MAX_OFFSET` stands for
 //! that many or more.
 
 use super::sidecar::Sidecar;
 use crate::bits::{
-    Isa, Packed, RawBlock, RawBlockMut, in_register, mask_below, mask_through, open_bit,
-    rank_through, shift_bits_down, shift_bits_up,
+    Isa, Packed, RawBlock, RawBlockMut, in_register, mask_below, open_bit, rank_through,
+    shift_bits_down, shift_bits_up,
 };
 
 const OFFSET: usize = 0;
-const OCCUPIEDS: usize = 2;
-const RUNENDS: usize = 10;
+pub(super) const OCCUPIEDS: usize = 2;
+pub(super) const RUNENDS: usize = 10;
 
 /// The metadata of one block, read at once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     pub(super) offset: u16,
     pub(super) occupieds: u64,
-    /// Ends of runs: the runend bits of slots that are not marked.
+    /// The last slots of runs: the runend bits of slots that are not marked.
     pub(super) ends: u64,
+    /// Slots that go on in the one behind them.
     pub(super) marked: u64,
 }
 
@@ -61,7 +62,7 @@ pub(super) struct Place {
     pub(super) occupied: u64,
     /// The first slot of the run, or where it would start; beyond the block if that is not here.
     pub(super) start: u32,
-    /// How many there are; none without a run. Those behind a marked slot do not count.
+    /// How many there are; none without a run. Those behind the first marked slot do not count.
     pub(super) length: u32,
 }
 
@@ -91,7 +92,8 @@ impl Header {
         self.ends & !0 << (self.offset & 63)
     }
 
-    /// How many marked slots stand at `slot` and right after it in this block.
+    /// How many slots behind `slot` continue it in this block. If they reach its end, there may be
+    /// more.
     #[inline(always)]
     pub(super) fn tail<S: Sidecar>(&self, slot: u32) -> u32 {
         if S::MARKS {
@@ -99,14 +101,6 @@ impl Header {
         } else {
             0
         }
-    }
-
-    /// Is any of the slots `start..=end` marked? The slot behind the block is not seen and
-    /// counts as marked, so `end` may be 64.
-    #[inline(always)]
-    pub(super) fn any_marked(&self, start: u32, end: u32) -> bool {
-        let seen = self.marked & mask_through(end & 63) & !0 << (start & 63);
-        seen | u64::from(end >> 6) != 0
     }
 
     /// The rank of quotient `i` (how many runs of this block begin at or before it), the
@@ -119,7 +113,7 @@ impl Header {
         (rank, ends, I::select_bit(ends, rank.wrapping_sub(1) & 63))
     }
 
-    /// Where the run that ends at `bit` starts if nothing is marked: behind the end before
+    /// Where the run that ends at `bit` starts: behind the end before
     /// it, and neither among the slots of earlier blocks' runs nor before its home slot `i`.
     /// Counted from the end of the block, as `lzcnt` finds it.
     #[inline(always)]
@@ -130,7 +124,7 @@ impl Header {
     }
 
     /// Where the run of quotient `i` is, as far as this block tells; see [`Probe`]. The offset
-    /// must be below 64. Marked slots that belong to the run before may be in front of it.
+    /// must be below 64.
     ///
     /// ```text
     /// slot          offset                                    counted from the offset on:
@@ -164,36 +158,30 @@ impl Header {
         }
     }
 
-    /// Which of the slots from `start` on are not marked. The slots behind the block are not seen and
-    /// count as marked.
+    /// Which of the slots from `start` on are marked.
     #[inline(always)]
-    pub(super) fn unmarked(&self, start: u32) -> u64 {
-        !self.marked >> (start & 63)
+    pub(super) fn marked_from(&self, start: u32) -> u64 {
+        self.marked >> (start & 63)
     }
 
-    /// Which of the slots from `start` on are not marked and have no marked slot behind them.
+    /// Which of the slots from `start` on, where a fingerprint starts, are all of a fingerprint.
     #[inline(always)]
     pub(super) fn bare(&self, start: u32) -> u64 {
-        let unmarked = self.unmarked(start);
-        unmarked & unmarked >> 1
+        let marked = self.marked_from(start);
+        !(marked | marked << 1)
     }
 
     /// The first slot at or after `from` before which the runs of all lower quotients (of
     /// its own, too, if `OWN`) have ended; `None` if there is none in this block. `from` is
     /// at least the block's offset and at most 64.
     #[inline(always)]
-    pub(super) fn first_settled<I: Isa, S: Sidecar, const OWN: bool>(
-        &self,
-        from: u32,
-    ) -> Option<u32> {
+    pub(super) fn first_settled<I: Isa, const OWN: bool>(&self, from: u32) -> Option<u32> {
         let opened = if OWN {
             self.occupieds
         } else {
             self.occupieds << 1
         };
-        // A run that has ended may go on in marked slots.
-        let among = if S::MARKS { !self.marked } else { !0 };
-        I::first_settled(opened, self.own_ends(), among, from)
+        I::first_settled(opened, self.own_ends(), from)
     }
 
     /// The first empty slot at or after `from`, where that is in a run, or the end of one, or the
@@ -201,48 +189,44 @@ impl Header {
     /// one have ended, a slot is empty if the home of the next one is behind it. The offset and
     /// `from` must be below 64.
     #[inline(always)]
-    pub(super) fn first_empty<I: Isa, S: Sidecar>(&self, from: u32) -> Option<u32> {
-        let empty = I::with_room(self.bounds::<S>(), self.occupieds) >> (from & 63) << (from & 63);
+    pub(super) fn first_empty<I: Isa>(&self, from: u32) -> Option<u32> {
+        let empty = I::with_room(self.bounds(), self.occupieds) >> (from & 63) << (from & 63);
         (empty != 0).then(|| empty.trailing_zeros())
     }
 
     /// How many slots of this block move when all of the block before it do: those before the
     /// first that is settled.
     #[inline(always)]
-    pub(super) fn moving<I: Isa, S: Sidecar>(&self) -> u32 {
+    pub(super) fn moving<I: Isa>(&self) -> u32 {
         // The runs of earlier blocks may take all of it.
         let from = u32::from(self.offset).min(64);
-        self.first_settled::<I, S, false>(from).unwrap_or(64)
+        self.first_settled::<I, false>(from).unwrap_or(64)
     }
 
     /// The last slot that moves when one is closed in the run of this block that has so many `before`
     /// it; `None` if slots of the next block may move, too. Slots move until there is room between
     /// the end of a run and the home of the next one.
     #[inline(always)]
-    pub(super) fn last_moving<I: Isa, S: Sidecar>(&self, before: u32) -> Option<u32> {
+    pub(super) fn last_moving<I: Isa>(&self, before: u32) -> Option<u32> {
         let next_homes = self.occupieds & self.occupieds.wrapping_sub(1);
-        let settled = I::with_room_from(self.last_slots::<S>(), next_homes, before);
+        let settled = I::with_room_from(self.own_ends(), next_homes, before);
         first_of(settled)
     }
 
     /// The same for a run of this block that ends at `from` or behind it.
     #[inline(always)]
-    pub(super) fn last_moving_from<I: Isa, S: Sidecar>(&self, from: u32) -> Option<u32> {
+    pub(super) fn last_moving_from<I: Isa>(&self, from: u32) -> Option<u32> {
         let next_homes = self.occupieds & self.occupieds.wrapping_sub(1);
-        let settled = I::with_room(self.last_slots::<S>(), next_homes);
+        let settled = I::with_room(self.own_ends(), next_homes);
         first_of(settled >> (from & 63) << (from & 63))
     }
 
     /// The same if it is in a run of an earlier block, where `last` is the last slot of all such
     /// runs: the one before the offset.
     #[inline(always)]
-    pub(super) fn last_moving_displaced<I: Isa, S: Sidecar>(&self, last: u32) -> Option<u32> {
+    pub(super) fn last_moving_displaced<I: Isa>(&self, last: u32) -> Option<u32> {
         debug_assert_eq!(last + 1, u32::from(self.offset));
-        let last_slots = if S::MARKS {
-            self.bounds::<S>() >> 1
-        } else {
-            self.own_ends() | 1 << (last & 63)
-        };
+        let last_slots = self.own_ends() | 1 << (last & 63);
         first_of(I::with_room(last_slots, self.occupieds))
     }
 
@@ -255,25 +239,12 @@ impl Header {
 
     /// The first slot of a run and how many there are behind it, as [`probe`](Self::probe) finds
     /// them: of the run whose end is number `rank`, from 1 on, at or behind slot `from`, and that
-    /// does not start before `home`. Very many if it does not end in this block. If `BESIDE`, marked
-    /// slots of the run before are left out.
+    /// does not start before `home`. Very many if it does not end in this block.
     #[inline(always)]
-    pub(super) fn member_run<I: Isa, const BESIDE: bool>(
-        &self,
-        from: u32,
-        rank: u32,
-        home: u32,
-    ) -> (u32, u32) {
+    pub(super) fn member_run<I: Isa>(&self, from: u32, rank: u32, home: u32) -> (u32, u32) {
         let bounds = self.ends >> (from & 63) << 1 | 1;
         let both = I::select_pair(bounds, rank);
-        let start = both.trailing_zeros();
-        // The tail of the run before is in front. If it fills the block, there is no end either.
-        let tail = if BESIDE {
-            self.unmarked(from + start).trailing_zeros()
-        } else {
-            0
-        };
-        let start = ((start + tail) as i32).max(home as i32 - from as i32);
+        let start = (both.trailing_zeros() as i32).max(home as i32 - from as i32);
         // The run ends at bit `63 - leading_zeros`; with a start, but without an end, that is not
         // behind the start.
         let more = 62 - (start + both.leading_zeros() as i32);
@@ -287,7 +258,7 @@ impl Header {
         let below = self.occupieds << (!i & 63);
         let before = (below << 1).count_ones();
         let occupied = (below as i64 >> 63) as u64;
-        self.place_from::<I, S>(self.bounds::<S>(), occupied, before, i)
+        self.place_from::<I, S>(self.bounds(), occupied, before, i)
     }
 
     /// For a quotient whose run is in the next block, or would be, not in its own: has it one (all
@@ -312,8 +283,7 @@ impl Header {
         &self,
         (occupied, before): (u64, u32),
     ) -> Place {
-        let bounds = self.behind_tails::<S>(self.ends << 1 | 1);
-        self.place_from::<I, S>(bounds, occupied, before, 0)
+        self.place_from::<I, S>(self.ends << 1 | 1, occupied, before, 0)
     }
 
     /// [`probe`](Self::probe) in the same way.
@@ -329,7 +299,7 @@ impl Header {
         }
     }
 
-    /// With `k` runs before it, a run starts at bound `k` and has ended, with its tail, at bound
+    /// With `k` runs before it, a run starts at bound `k` and has ended at bound
     /// `k + 1`. If that is not in this block, the run takes all slots up to the block's end.
     #[inline(always)]
     fn place_from<I: Isa, S: Sidecar>(
@@ -345,7 +315,7 @@ impl Header {
         let start = (both.trailing_zeros() as i32).max(home as i32) as u32;
         let end = both & both.wrapping_sub(1);
         let length = if S::MARKS {
-            (!((!end & !self.marked) >> (start & 63))).trailing_zeros()
+            (!(!(end | self.marked << 1) >> (start & 63))).trailing_zeros()
         } else {
             end.trailing_zeros().wrapping_sub(start)
         };
@@ -356,43 +326,18 @@ impl Header {
         }
     }
 
-    /// Where runs of this block can start and where they have ended, their marked tails included:
-    /// the slot of the offset, which must be below 64, and those behind own runs, as far as they are
-    /// in this block.
+    /// Where runs of this block can start and where they have ended: the slot of the offset, which
+    /// must be below 64, and those behind own runs, as far as they are in this block.
     #[inline(always)]
-    pub(super) fn bounds<S: Sidecar>(&self) -> u64 {
+    pub(super) fn bounds(&self) -> u64 {
         let offset = self.offset & 63;
-        self.behind_tails::<S>((self.ends >> offset << 1 | 1) << offset)
-    }
-
-    /// The slots behind runs, and behind their tails, given those behind their ends: a tail may
-    /// begin there.
-    #[inline(always)]
-    fn behind_tails<S: Sidecar>(&self, behind_ends: u64) -> u64 {
-        if !S::MARKS {
-            return behind_ends;
-        }
-        // Added to the marked slots, a bit carries through the tail that begins there to the slot
-        // behind it. No other one comes to that slot: the one before it is marked, and no end.
-        self.marked.wrapping_add(behind_ends) & !self.marked
-    }
-
-    /// The last slots of this block's own runs, marked tails included. Where slots may be marked,
-    /// those behind the block are not seen, and slot 63 is none of them.
-    #[inline(always)]
-    pub(super) fn last_slots<S: Sidecar>(&self) -> u64 {
-        if S::MARKS {
-            self.behind_tails::<S>(self.own_ends() << 1) >> 1
-        } else {
-            self.own_ends()
-        }
+        (self.ends >> offset << 1 | 1) << offset
     }
 
     /// The run of quotient `i` of this block; for a quotient without a run, the empty
-    /// range where it would start. `None` if that is not wholly inside the block, or if a
-    /// slot from behind the run before it to behind itself is marked.
+    /// range where it would start. `None` if that is not wholly inside the block.
     #[inline(always)]
-    pub(super) fn run<I: Isa, S: Sidecar>(&self, i: u32) -> Option<LocalRun> {
+    pub(super) fn run<I: Isa>(&self, i: u32) -> Option<LocalRun> {
         if self.offset > 63 {
             return None;
         }
@@ -409,7 +354,7 @@ impl Header {
             .max(i);
         let start = 64 - self.start_from_end(ends, bit, i);
         let start = end ^ (end ^ start) & occupied;
-        if start > 63 || (S::MARKS && self.any_marked(start, end)) {
+        if start > 63 {
             return None;
         }
         Some(LocalRun {
@@ -561,11 +506,11 @@ pub(super) fn shift_down<I: Isa, S: Sidecar>(
     }
 }
 
-/// Takes slot `at` out of a run of unmarked slots that starts at `start`: moves the slots
-/// `at + 1..=to` down by one, and puts `carry` into `to`.
+/// Takes slot `at` out of a run: moves the slots `at + 1..=to` down by one, and puts `carry` into
+/// `to`, which is an empty slot's unless that is the last one. Of runend bits and marks those of slot `start` go.
 ///
-/// Only the last slot of the run has a runend bit. So the run is told to end one slot earlier,
-/// or to be no more, by taking out its first bit, whichever of its slots goes.
+/// Only the last slot of a run has a runend bit. So a run of unmarked slots is told to end one slot
+/// earlier, or to be no more, by taking out its first bit, whichever of its slots goes.
 #[inline(always)]
 pub(super) fn close<I: Isa, S: Sidecar>(
     block: &mut RawBlockMut<'_>,
@@ -577,7 +522,10 @@ pub(super) fn close<I: Isa, S: Sidecar>(
     let (runends, _) = shift_bits_down(stored_runends(&block.as_ref()), start, to, carry.runend);
     block.set_word::<RUNENDS>(runends);
     let _closed = block.shift_down::<I>(at, to, carry.value);
-    let _home = S::shift_down(block.lane(), at, to, carry.item);
+    match to {
+        63 => S::close_all::<I>(block.lane(), start, at, carry.item),
+        _ => S::close::<I>(block.lane(), start, at, to),
+    }
 }
 
 /// The runend bits of [`close`], with less to do for them.

@@ -86,24 +86,15 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         )
     }
 
-    /// The run that starts at `start` has an end, and its marked slots have something to
-    /// continue. Gives one past its last slot.
+    /// The run that starts at `start` has an end: gives one past its last slot.
     fn check_run(&self, quotient: u64, start: u64) -> Result<u64, Violation> {
-        let mut slot = start;
-        let mut ended = false;
-        while slot < self.slots {
-            let content = self.slot(slot);
-            if S::is_mark(content.item) {
-                require(slot > start, "a run starts with a marked slot", slot)?;
-            } else if ended {
-                break;
-            } else {
-                ended = content.runend;
-            }
-            slot += 1;
-        }
-        require(ended, "a run has no end", quotient)?;
-        Ok(slot)
+        let ends = |slot: &u64| {
+            let content = self.slot(*slot);
+            content.runend && !S::is_mark(content.item)
+        };
+        let last = (start..self.slots).find(ends);
+        last.map(|last| last + 1)
+            .ok_or(Violation::new("a run has no end", quotient))
     }
 
     /// The slots from `from` up to `to` hold nothing at all.

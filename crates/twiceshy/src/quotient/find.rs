@@ -24,9 +24,7 @@ pub struct Run {
     pub occupied: bool,
     /// The first slot.
     pub start: u64,
-    /// One past the last remainder, the slot with the runend bit. Marked slots may follow.
-    pub home_end: u64,
-    /// One past the last slot.
+    /// One past the last slot, the one with the runend bit.
     pub end: u64,
 }
 
@@ -37,7 +35,7 @@ pub(crate) enum Glance {
     Clear(bool),
     /// The run leaves its block, or is longer than a window.
     Beyond,
-    /// The remainder is there, but goes on in marked slots; or a marked slot looks like it.
+    /// The remainder is there, but goes on in the slots behind; or one of those looks like it.
     Continued,
 }
 
@@ -48,14 +46,14 @@ pub(crate) enum Closer {
     Clear(bool),
     /// As for [`Glance`].
     Beyond,
-    /// These have the remainder, but go on in marked slots: home slots, a bit each, from a slot on.
+    /// These have the remainder, but go on: home slots, a bit each, from a slot on.
     Homes(u64, u64),
 }
 
 /// A run that is inside its block, seen at a glance.
 #[derive(Clone, Copy)]
 pub(crate) struct Look<'t> {
-    header: Header,
+    pub(super) header: Header,
     block: RawBlock<'t>,
     /// The first slot of the run, counted from the block's start; arbitrary without a run.
     pub(crate) start: u32,
@@ -99,14 +97,6 @@ struct Ends {
     rank: u32,
 }
 
-/// Is the slot so many behind `start` the last one of its block, and is neither one of them marked
-/// nor the first slot of the next block?
-#[inline(always)]
-pub(super) fn ends_bare<L: Sidecar>(block: &RawBlock<'_>, start: u32, last: u32) -> bool {
-    let marked_here = L::marked(block.lane()) >> start;
-    start + last == 63 && marked_here == 0 && !L::starts_marked(block.first_byte_of_next_lane())
-}
-
 impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// Does the run of a fingerprint's quotient hold its remainder? Looks at nothing but the
     /// home block. `L` is `S`, or stands for it where nothing is marked.
@@ -116,39 +106,34 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             return Glance::Beyond;
         };
         let run = (look.start, look.last);
-        self.judge::<L>(&look.block, run, look.first_equal != 0, look.occupied)
+        self.judge::<L>(&look.block, run, look.first_equal != 0)
     }
 
     /// What it says that slots of a run equal the remainder, which starts at `start` and has `last` more
-    /// slots in this block. `occupied` is all ones if any is equal: it is in a register already, where a
-    /// constant would take one more.
+    /// slots in this block.
     #[inline(always)]
     fn judge<L: Sidecar>(
         &self,
         block: &RawBlock<'_>,
         (start, last): (u32, u32),
         any_equal: bool,
-        occupied: u64,
     ) -> Glance {
         // Slots that differ do not matter, whosever they are. The caller branches on the answer,
         // too, so this branch is no new one to predict.
         if !L::MARKS || !any_equal {
             return Glance::Clear(any_equal);
         }
-        // A slot that is marked, or goes on in one, says nothing. Which one it is would be known only
+        // A slot that goes on, or continues one, says nothing. Which one it is would be known only
         // when the slots are there; whether there are any, when the header is, and a surprise costs
         // less the earlier it comes. There are few.
-        let Some(slots) = self.packed().through_and_the_next(last) else {
+        let Some(slots) = self.packed().slots_through(last) else {
             return Glance::Beyond;
         };
-        let start = start & 63;
-        let unmarked = (occupied ^ L::marked(block.lane())) >> start;
-        // The slot behind the block seems to be marked. The lane is read anew for that question, which
-        // is rare: no register is kept for it.
-        if slots & !unmarked == 0 || ends_bare::<L>(&block.in_register(), start, last) {
-            return Glance::Clear(true);
+        if slots & L::marked(block.lane()) >> (start & 63) == 0 {
+            Glance::Clear(true)
+        } else {
+            Glance::Continued
         }
-        Glance::Continued
     }
 
     /// [`probe`](Self::probe) where there are marked slots: which of those with the remainder are they?
@@ -157,12 +142,9 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let Some(look) = self.look::<I, S>(fingerprint) else {
             return Closer::Beyond;
         };
-        let unmarked = look.header.unmarked(look.start);
-        let behind = !self.is_marked((fingerprint.quotient | 63) + 1);
-        let next_unmarked = unmarked >> 1 | u64::from(behind) << (!look.start & 63);
-        let homes = self.packed().slots_of::<I>(look.equal) & unmarked;
-        let first = (fingerprint.quotient & !63) + u64::from(look.start);
-        match homes & next_unmarked {
+        let marked = look.header.marked_from(look.start);
+        let (first, homes) = self.homes_of::<I>(fingerprint, &look);
+        match homes & !marked {
             0 if homes == 0 => Closer::Clear(false),
             0 => Closer::Homes(first, homes),
             _ => Closer::Clear(true),
@@ -174,9 +156,17 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     pub(crate) fn homes<I: Isa>(&self, fingerprint: Fingerprint) -> Option<(u64, u64)> {
         let look = self.look::<I, S>(fingerprint)?;
-        let homes = self.packed().slots_of::<I>(look.equal) & look.header.unmarked(look.start);
+        Some(self.homes_of::<I>(fingerprint, &look))
+    }
+
+    /// [`homes`](Self::homes) where the run was seen.
+    #[inline(always)]
+    pub(super) fn homes_of<I: Isa>(&self, fingerprint: Fingerprint, look: &Look<'_>) -> (u64, u64) {
+        // A slot behind a marked one continues it.
+        let continuing = look.header.marked_from(look.start) << 1;
+        let homes = self.packed().slots_of::<I>(look.equal) & !continuing;
         let first = (fingerprint.quotient & !63) + u64::from(look.start);
-        Some((first, homes))
+        (first, homes)
     }
 
     /// The run of a fingerprint's quotient, and which of its slots hold the remainder; `None`
@@ -246,7 +236,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             return Glance::Beyond;
         };
         let first_equal = through & packed.first_equal(window, pattern);
-        self.judge::<S>(&block, (slot, last as u32), first_equal != 0, !0)
+        self.judge::<S>(&block, (slot, last as u32), first_equal != 0)
     }
 
     /// [`probe`](Self::probe) for a run that starts in its home block and ends there or in the next
@@ -288,9 +278,8 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let equal = packed.equal(block.window(start), pattern, here);
         if equal != 0 {
             let slot = start + packed.index_of_bit(equal.trailing_zeros());
-            let behind = header.marked >> 1 | next.marked << 63;
-            let continues = (header.marked | behind) >> (slot & 63) & 1 == 1;
-            return if S::MARKS && continues {
+            let bare = header.bare(start) >> (slot - start) & 1 == 1;
+            return if S::MARKS && !bare {
                 Glance::Continued
             } else {
                 Glance::Clear(true)
@@ -301,7 +290,11 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         };
         let block = self.block(home + 1);
         let equal = packed.equal(block.window(0), pattern, there);
-        self.judge::<S>(&block, (0, last), equal != 0, !0)
+        // The first slot there may continue the last one here.
+        if S::MARKS && equal != 0 && header.marked >> 63 == 1 {
+            return Glance::Continued;
+        }
+        self.judge::<S>(&block, (0, last), equal != 0)
     }
 
     /// The ends of runs in 64 slots behind those of `block` that hold its own runs, where the run
@@ -343,7 +336,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     pub(crate) fn run<I: Isa>(&self, quotient: u64) -> Run {
         let (block, i) = split(quotient);
         let header = self.header(block);
-        let Some(run) = header.run::<I, S>(i) else {
+        let Some(run) = header.run::<I>(i) else {
             return self.odd_run::<I>(quotient);
         };
         let base = block * 64;
@@ -351,18 +344,17 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             quotient,
             occupied: run.occupied,
             start: base + u64::from(run.start),
-            home_end: base + u64::from(run.end),
             end: base + u64::from(run.end),
         }
     }
 
-    /// The run of a quotient that most likely leaves its block, or has marked slots near.
+    /// The run of a quotient that most likely leaves its block.
     #[inline(always)]
     pub(crate) fn odd_run<I: Isa>(&self, quotient: u64) -> Run {
         let (block, i) = split(quotient);
         let header = self.header(block);
         let occupied = header.occupieds >> i & 1 == 1;
-        let (start, home_end) = match self.bounds_near::<I>(block, &header, i) {
+        let (start, end) = match self.bounds_near::<I>(block, &header, i) {
             Some(bounds) => bounds,
             None => {
                 let start = self.end_of_runs_below::<I>(quotient).max(quotient);
@@ -370,20 +362,15 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             }
         };
         // A quotient without a run has the empty range where it would start.
-        let (home_end, end) = match occupied {
-            true => (home_end, self.skip_marked(home_end)),
-            false => (start, start),
-        };
         Run {
             quotient,
             occupied,
             start,
-            home_end,
-            end,
+            end: if occupied { end } else { start },
         }
     }
 
-    /// Where the run of quotient `i` of `block` starts, and one past its runend (arbitrary
+    /// Where the run of quotient `i` of `block` starts, and one past its end (arbitrary
     /// without a run), if all of that is there or in the next block, which is nearly always
     /// so.
     #[inline(always)]
@@ -394,7 +381,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let own_ends = header.own_ends();
         let here = own_ends.count_ones();
         let base = block * 64;
-        // One past the runend of the run that has `rank` runs of this block before it.
+        // One past the end of the run that has `rank` runs of this block before it.
         let end_of = |rank: u32| {
             let (bit, base) = if rank < here {
                 (I::select_bit(own_ends, rank), base)
@@ -408,16 +395,16 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let occupied = header.occupieds >> i & 1;
         let before = through - occupied as u32;
         let end_before = match before.checked_sub(1) {
-            Some(last) => self.skip_marked(end_of(last)?),
+            Some(last) => end_of(last)?,
             None => base + u64::from(header.offset),
         };
         let start = end_before.max(base + u64::from(i));
-        let home_end = if occupied == 1 {
+        let end = if occupied == 1 {
             end_of(before)?
         } else {
             start
         };
-        Some((start, home_end))
+        Some((start, end))
     }
 
     /// One past the last slot of all runs of quotients below `quotient`, or the start of
@@ -429,14 +416,8 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let first = block * 64 + self.offset::<I>(block, &header);
         match (header.occupieds & ((1 << i) - 1)).count_ones() {
             0 => first,
-            rank => self.end_of_nth_run::<I>(first, rank - 1),
+            rank => self.select_from::<I>(first, rank - 1) + 1,
         }
-    }
-
-    /// One past the last slot of the run that has `rank` runs between `from` and itself.
-    #[inline(always)]
-    fn end_of_nth_run<I: Isa>(&self, from: u64, rank: u32) -> u64 {
-        self.skip_marked(self.select_from::<I>(from, rank) + 1)
     }
 
     /// The slot at or after `from` with a run's end that has `rank` such slots before it
@@ -459,17 +440,18 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         self.slots - 1
     }
 
-    /// The first slot at or after `slot` that is not marked.
+    /// One past the last slot of the fingerprint that `slot` is of: the first from there on that is
+    /// not marked.
     #[inline(always)]
-    pub(crate) fn skip_marked(&self, slot: u64) -> u64 {
+    pub(crate) fn end_of_print(&self, slot: u64) -> u64 {
         if !S::MARKS {
-            return slot;
+            return slot + 1;
         }
         let (mut block, mut i) = split(slot);
         while block < self.blocks() {
             let tail = self.header(block).tail::<S>(i);
             if i + tail < 64 {
-                return block * 64 + u64::from(i + tail);
+                return block * 64 + u64::from(i + tail) + 1;
             }
             block += 1;
             i = 0;
@@ -513,7 +495,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         if runs == 0 {
             end_before
         } else {
-            self.end_of_nth_run::<I>(end_before.max(block * 64), runs - 1)
+            self.select_from::<I>(end_before.max(block * 64), runs - 1) + 1
         }
     }
 
@@ -540,7 +522,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             let offset = self.offset::<I>(block, &header);
             if offset < 64 {
                 let from = i.max(offset as u32);
-                if let Some(slot) = header.first_settled::<I, S, OWN>(from) {
+                if let Some(slot) = header.first_settled::<I, OWN>(from) {
                     return block * 64 + u64::from(slot);
                 }
                 block += 1;
@@ -591,13 +573,6 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         false
     }
 
-    /// One past the last slot of the fingerprint whose home slot is `home`, in a run that
-    /// ends at `end`.
-    #[inline(always)]
-    pub(crate) fn end_of_print(&self, home: u64, end: u64) -> u64 {
-        self.skip_marked(home + 1).min(end)
-    }
-
     /// [`probe`](Self::probe) for a run that was found, wherever it is.
     #[inline(always)]
     pub(crate) fn probe_run(&self, run: &Run, remainder: u64) -> Glance {
@@ -612,7 +587,8 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             let equal = packed.equal(raw.window(i), pattern, count as u32);
             if equal != 0 {
                 let slot = at + u64::from(packed.index_of_bit(equal.trailing_zeros()));
-                if !S::MARKS || !self.is_marked(slot) && !self.is_marked(slot + 1) {
+                let continues = slot > run.start && self.is_marked(slot - 1);
+                if !S::MARKS || !self.is_marked(slot) && !continues {
                     return Glance::Clear(true);
                 }
                 glance = Glance::Continued;
@@ -622,7 +598,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         glance
     }
 
-    /// Does a slot continue the fingerprint before it? Not where there is none.
+    /// Does a slot go on in the one behind it? Not where there is none.
     #[inline(always)]
     pub(crate) fn is_marked(&self, slot: u64) -> bool {
         let (block, i) = split(slot);
@@ -635,7 +611,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     pub(crate) fn lower_bound(&self, run: &Run, remainder: u64) -> u64 {
         let mut at = run.start;
         while at < run.end && self.remainder(at) < remainder {
-            at = self.end_of_print(at, run.end);
+            at = self.end_of_print(at);
         }
         at
     }

@@ -58,13 +58,11 @@ impl<S: Sidecar, M: Bytes> Iterator for Runs<'_, S, M> {
         let quotient = self.block * 64 + u64::from(self.occupieds.trailing_zeros());
         self.occupieds &= self.occupieds - 1;
         let start = self.end.max(quotient);
-        let home_end = self.table.select_from::<Portable>(start, 0) + 1;
-        self.end = self.table.skip_marked(home_end);
+        self.end = self.table.select_from::<Portable>(start, 0) + 1;
         Some(Run {
             quotient,
             occupied: true,
             start,
-            home_end,
             end: self.end,
         })
     }

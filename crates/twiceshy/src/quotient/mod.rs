@@ -43,6 +43,7 @@ mod shift;
 mod short;
 mod sidecar;
 mod table;
+mod upgrade;
 mod verify;
 mod writer;
 
@@ -55,12 +56,14 @@ pub use geometry::{Fingerprint, Geometry, Minirun};
 pub use iter::Runs;
 pub(crate) use open::{Added, Opening};
 pub(crate) use scan::{Buffer, Home, Scan};
+pub(crate) use shed::Nearby;
 pub(crate) use shift::{Moving, Still};
 pub(crate) use short::{Gap, Short, Taken};
 pub use sidecar::{Bare, Mark, Marks, Sidecar};
 pub(crate) use sidecar::{Extensions, Unmarked};
 pub use table::{Table, TableOptions, spare_slots};
 pub(crate) use table::{size, size_of_blocks, split};
+pub(crate) use upgrade::upgrade;
 pub(crate) use verify::{Order, Tailed, Verify};
 pub use writer::Writer;
 

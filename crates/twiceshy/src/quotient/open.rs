@@ -12,6 +12,8 @@
 //!
 //! Only the last slot of a run has a runend bit. So the run is told to end one slot later by a
 //! bit that comes in at its first slot, wherever the new one is: 0, or 1 if that is all of the run.
+//! The mark comes in there as well: no slot before the new one is marked. Where a digit is added to
+//! a fingerprint of one slot, both come in at that slot, which goes on from now on.
 
 use super::Fingerprint;
 use super::block::{self, Header, Place, Probe, Slot};
@@ -46,8 +48,8 @@ pub(crate) struct Opening<T> {
 }
 
 impl<T: Copy> Opening<T> {
-    /// A slot that comes to slot `at` of a block. Runend bits move from `start` on, where a new
-    /// one is put.
+    /// A slot that comes to slot `at` of a block. Runend bits and marks move from `start` on, where
+    /// new ones are put.
     #[inline(always)]
     fn new(block: u64, start: u32, at: u32, slot: Slot<T>) -> Self {
         debug_assert!(start <= at && at < 64);
@@ -61,7 +63,7 @@ impl<T: Copy> Opening<T> {
         }
     }
 
-    /// The block, from where on runend bits move, and where the slot goes.
+    /// The block, from where on runend bits and marks move, and where the slot goes.
     #[inline(always)]
     fn parts(&self) -> (u64, u32, u32) {
         let (start, at) = split(self.place >> 1);
@@ -84,7 +86,8 @@ impl<T: Copy> Opening<T> {
     }
 }
 
-/// [`Opening::open`] where nothing had to travel: runend bits move from `start` on, slots from `at`.
+/// [`Opening::open`] where nothing had to travel: runend bits and marks move from `start` on, slots
+/// from `at`.
 #[inline(always)]
 fn open<I: Isa, L: Sidecar>(
     two: &mut TwoBlocks<'_>,
@@ -94,7 +97,7 @@ fn open<I: Isa, L: Sidecar>(
 ) {
     let mut block = two.near();
     block::open_runends::<I>(&mut block, start, to, u64::from(slot.runend));
-    L::open::<I>(block.lane(), at, to, slot.item);
+    L::open::<I>(block.lane(), start, at, to, slot.item);
     two.open::<I>(at, to, slot.value);
 }
 
@@ -142,7 +145,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         };
         // No slot of the run is empty, so it may be looked for from its start on, which is known before
         // the place: whether there is one in this block is a branch that is often lost.
-        let to = header.first_empty::<I, L>(place.start);
+        let to = header.first_empty::<I>(place.start);
         let opening = Opening {
             occupied: 1 << i,
             ..Opening::new(home, place.start, at, new_slot(&place, value, item))
@@ -213,7 +216,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         opening: &Opening<L::Item>,
     ) -> bool {
         let (block, ..) = opening.parts();
-        let Some(to) = header.first_empty::<I, L>(u32::from(header.offset)) else {
+        let Some(to) = header.first_empty::<I>(u32::from(header.offset)) else {
             let done = self.open_across::<I, L>(opening, Still);
             if done {
                 block::raise_offset(&mut self.block_mut(block));
@@ -229,15 +232,15 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         true
     }
 
-    /// Puts a marked slot behind the one slot of its run that has this fingerprint's
-    /// remainder, if that has none yet.
+    /// Puts a slot behind the one of its run that has this fingerprint's remainder, and marks that, if
+    /// it goes on in none yet.
     #[inline(always)]
     pub(crate) fn extend_short<I: Isa, L: Sidecar>(
         &mut self,
         fingerprint: Fingerprint,
-        mark: Slot<S::Item>,
+        digit: Slot<S::Item>,
     ) -> Added<S::Item> {
-        debug_assert!(S::is_mark(mark.item));
+        debug_assert!(S::is_mark(digit.item));
         let pattern = self.packed().repeat_compared(fingerprint.remainder);
         let (home, i) = split(fingerprint.quotient);
         let Some(mut two) = self.blocks.two_mut(home) else {
@@ -252,10 +255,10 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Added::NotHere;
         };
         // From the start of the run on, as for an insertion.
-        let Some(to) = header.first_empty::<I, L>(run.start) else {
-            return Added::Across(Opening::new(home, at, at, mark));
+        let Some(to) = header.first_empty::<I>(run.start) else {
+            return Added::Across(Opening::new(home, at - 1, at, digit));
         };
-        open::<I, S>(&mut two, (at, at), to, mark);
+        open::<I, S>(&mut two, (at - 1, at), to, digit);
         self.used += 1;
         Added::Done
     }
@@ -266,7 +269,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     pub(crate) fn extend_displaced<I: Isa>(
         &mut self,
         fingerprint: Fingerprint,
-        mark: Slot<S::Item>,
+        digit: Slot<S::Item>,
     ) -> bool {
         let pattern = self.packed().repeat_compared(fingerprint.remainder);
         let (home, i) = split(fingerprint.quotient);
@@ -280,7 +283,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let Some(at) = behind_only::<I>(&mut two, &header, run, pattern) else {
             return false;
         };
-        self.open_displaced::<I, S>(&header, &Opening::new(home + 1, at, at, mark))
+        self.open_displaced::<I, S>(&header, &Opening::new(home + 1, at - 1, at, digit))
     }
 
     /// Puts a slot into a block that is full from there on, so that its last slot goes to the
@@ -341,7 +344,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         if header.offset > 63 {
             return None;
         }
-        Some(header.first_empty::<I, L>(u32::from(header.offset)))
+        Some(header.first_empty::<I>(u32::from(header.offset)))
     }
 }
 
@@ -369,14 +372,14 @@ fn upper_bound<L: Sidecar>(
     }
     let window = two.near().as_ref().window(place.start);
     let at = place.start + packed.count_at_most(window, packed.repeat(value), place.length);
-    if at > 63 || (L::MARKS && header.marked >> at & 1 == 1) {
+    if at > 63 || (L::MARKS && header.marked << 1 >> at & 1 == 1) {
         return None;
     }
     Some(at)
 }
 
 /// The slot behind the only one of a run in the first of two blocks that equals `pattern`, if that
-/// has no marked slots behind it.
+/// is all of a fingerprint.
 #[inline(always)]
 fn behind_only<I: Isa>(
     two: &mut TwoBlocks<'_>,
@@ -391,13 +394,10 @@ fn behind_only<I: Isa>(
     if equal.count_ones() != 1 {
         return None;
     }
-    // Marked slots of others in this run, or in front of it, do not matter.
+    // Marked slots of others in this run do not matter.
     let it = packed.slots_of::<I>(equal);
     let at = run.start + it.trailing_zeros() + 1;
-    if at > 63 || header.marked >> (run.start & 63) & (3 * it) != 0 {
-        return None;
-    }
-    Some(at)
+    (at < 64 && header.bare(run.start) & it != 0).then_some(at)
 }
 
 /// A slot for a place in a run, where it is the last one if it is the only one; see
@@ -428,6 +428,6 @@ fn open_next<I: Isa, L: Sidecar>(two: &mut TwoBlocks<'_>, to: u32, carry: Slot<L
     let mut next = two.next();
     block::raise_offset(&mut next);
     block::open_runends::<I>(&mut next, 0, to, u64::from(carry.runend));
-    L::open::<I>(next.lane(), 0, to, carry.item);
+    L::open::<I>(next.lane(), 0, 0, to, carry.item);
     two.open_next::<I>(to, carry.value);
 }

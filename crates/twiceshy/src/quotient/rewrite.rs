@@ -30,27 +30,19 @@ impl<M: Bytes + AsMut<[u8]>> Table<Marks, M> {
         if have > had && !self.has_room::<I>(&run, have - had) {
             return Err(self.full());
         }
-        // As one fingerprint with a long tail, slots can be opened and closed in it freely.
-        let is_last = old.contains(&(run.home_end - 1));
-        for slot in old.clone() {
-            let first = slot == old.start;
-            self.put_back(
-                slot,
-                Slot {
-                    value: 0,
-                    runend: first && is_last,
-                    item: if first { Mark::Home } else { Mark::Continues },
-                },
-            );
-        }
-        let tail = Slot {
+        // As one long fingerprint, slots can be opened and closed in it freely.
+        let is_last = old.end == run.end;
+        let digit = Slot {
             value: 0,
             runend: false,
-            item: Mark::Continues,
+            item: Mark::GoesOn,
         };
+        for slot in old.start..old.end - 1 {
+            self.put_back(slot, digit);
+        }
         for _ in had..have {
             let run = self.run::<I>(quotient);
-            self.open_marked::<I>(&run, old.start + 1, tail)
+            self.open_tail::<I>(&run, old.start + 1, digit)
                 .expect("there is room, as was just checked");
         }
         for _ in have.max(1)..had {
@@ -62,11 +54,11 @@ impl<M: Bytes + AsMut<[u8]>> Table<Marks, M> {
             self.close::<I>(&run, old.start);
             return Ok(());
         }
-        let last_home = new.iter().rposition(|slot| slot.item == Mark::Home);
+        debug_assert_eq!(new[have - 1].item, Mark::Last);
         for (i, slot) in new.iter().enumerate() {
             let runend = match slot.item {
-                Mark::Home => is_last && Some(i) == last_home,
-                Mark::Continues => slot.runend,
+                Mark::Last => is_last && i + 1 == have,
+                Mark::GoesOn => slot.runend,
             };
             self.put_back(old.start + i as u64, Slot { runend, ..*slot });
         }

@@ -18,7 +18,7 @@ use crate::bits::{Bytes, Isa, Operation, mask_below};
 /// The home slot of one fingerprint, as a scan finds it. Ordered by minirun id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Home {
-    /// The minirun id (at most 60 bits), and whether the slot behind is marked: both in one
+    /// The minirun id (at most 60 bits), and whether the slot is marked: both in one
     /// word, because merging copies these.
     key: u64,
     /// The slot, counted on through all tables that are read together.
@@ -32,7 +32,7 @@ impl Home {
         self.key >> 1
     }
 
-    /// Is the slot behind it marked?
+    /// Does it go on in the slot behind it?
     #[inline(always)]
     pub(crate) fn is_continued(self) -> bool {
         self.key & 1 == 1
@@ -133,7 +133,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// The slots of the fingerprint whose home slot is `home`.
     pub(crate) fn slots_of_print(&self, home: u64) -> std::ops::Range<u64> {
-        home..self.skip_marked(home + 1)
+        home..self.end_of_print(home)
     }
 }
 
@@ -180,18 +180,19 @@ impl<S: Sidecar, M: Bytes> Scan<'_, S, M> {
             let Some(home) = out.next() else { break };
             let i = (at - start) as u32;
             let remainder = (block.window(i) & mask) >> ignored;
-            let continued = S::MARKS && table.continues(number, header.marked, i);
+            let continued = S::MARKS && header.marked >> i & 1 == 1;
             *home = Home {
                 key: (quotient << remainder_bits | remainder) << 1 | u64::from(continued),
                 at: self.base + at,
             };
             count += 1;
-            at = if continued {
-                table.skip_marked(at + 1)
+            let ends;
+            (at, ends) = if continued {
+                let end = table.end_of_print(at);
+                (end, u64::from(table.is_end(end - 1)))
             } else {
-                at + 1
+                (at + 1, header.ends >> i & 1)
             };
-            let ends = header.ends >> i & 1;
             if ends & u64::from(occupieds == 0) == 1 {
                 self.occupieds = 0;
                 self.next_quotient();
@@ -228,12 +229,10 @@ impl<S: Sidecar, M: Bytes> Operation for Read<'_, '_, S, M> {
 }
 
 impl<S: Sidecar, M: Bytes> Table<S, M> {
-    /// Is the slot behind slot `i` of a block, whose marks are given, marked?
+    /// Is a slot the last of a run?
     #[inline(always)]
-    fn continues(&self, block: u64, marked: u64, i: u32) -> bool {
-        if i < 63 {
-            return marked >> (i + 1) & 1 == 1;
-        }
-        block + 1 < self.blocks() && self.header(block + 1).marked & 1 == 1
+    pub(crate) fn is_end(&self, slot: u64) -> bool {
+        let (block, i) = split(slot);
+        self.header(block).ends >> i & 1 == 1
     }
 }

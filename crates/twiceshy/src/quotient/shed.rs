@@ -1,60 +1,111 @@
-//! The short way to take out a slot that was found, marked or not: when it is in its home block, or
-//! the next one.
+//! The short way to take out a slot that was found, beside marked ones: when it is in its home block,
+//! or the next one.
 //!
-//! [`short`](super::short) finds its slots itself, and that in runs that are in one block and have no
-//! marked slots in front. A fingerprint of more than one slot loses them one by one, the last first,
-//! so that what is left is a fingerprint at any time; how far others move is found anew for each,
-//! because one may come home by it that then stays.
+//! [`short`](super::short) finds its slots itself, and that in runs without marked slots. A fingerprint
+//! of more than one slot loses them one by one, the last first, so that what is left is a fingerprint
+//! at any time; how far others move is found anew for each, because one may come home by it that then
+//! stays.
 
 use super::Fingerprint;
 use super::block::{self, Header};
-use super::find::Run;
-use super::short::Place;
+use super::find::{Look, Run};
+use super::short::{Place, Short};
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa};
+use crate::traits::Removed;
+
+/// A fingerprint that is in its home block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nearby {
+    /// Its first slot.
+    pub(crate) home: u64,
+    /// One past its last.
+    pub(crate) end: u64,
+    /// Is it the first of its run?
+    first: bool,
+    /// Is it the last?
+    last: bool,
+}
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
-    /// The slots of the one fingerprint with this remainder of its run. `None` if there is none, or
-    /// there are more, or they are not all in their home block.
+    /// The one fingerprint with this remainder of its run. `None` if there is none, or there are
+    /// more, or the run is not in its home block.
     #[inline(always)]
-    pub(crate) fn only_print<I: Isa>(&self, fingerprint: Fingerprint) -> Option<(u64, u64)> {
-        let (first, homes) = self.homes::<I>(fingerprint)?;
-        if !homes.is_power_of_two() {
-            return None;
+    pub(crate) fn only_print<I: Isa>(&self, fingerprint: Fingerprint) -> Option<Nearby> {
+        let look = self.look::<I, S>(fingerprint)?;
+        let (start, homes) = self.homes_of::<I>(fingerprint, &look);
+        homes
+            .is_power_of_two()
+            .then(|| Nearby::new::<S>(&look, start, homes))
+    }
+
+    /// Takes a fingerprint with this remainder out of its run, if all that have it are of one slot
+    /// and alike. Done with nothing if they may differ.
+    #[inline(always)]
+    pub(crate) fn remove_beside_marks<I: Isa>(
+        &mut self,
+        fingerprint: Fingerprint,
+    ) -> Short<Option<Removed>> {
+        let Some(look) = self.look::<I, S>(fingerprint) else {
+            return Short::NotHere;
+        };
+        let (start, homes) = self.homes_of::<I>(fingerprint, &look);
+        if homes == 0 {
+            return Short::Done(Some(Removed::NotFound));
         }
-        let (block, home) = split(first + u64::from(homes.trailing_zeros()));
-        // Where the tail ends, the block must not.
-        let end = home + 1 + self.header(block).tail::<S>(home + 1);
-        (home < 63 && end < 64)
-            .then_some((block * 64 + u64::from(home), block * 64 + u64::from(end)))
+        let valued = self.ignored_bits() != 0 && !homes.is_power_of_two();
+        if valued || homes & look.header.marked_from(look.start) != 0 {
+            return Short::Done(None);
+        }
+        let print = Nearby::new::<S>(&look, start, homes);
+        if self.close_bare::<I>(fingerprint.quotient, print) {
+            Short::Done(Some(Removed::One))
+        } else {
+            Short::NotHere
+        }
     }
 
-    /// Takes out a marked slot that is in the home block of its run. Has it been done? If not,
-    /// nothing has changed.
+    /// Takes out a fingerprint of which the home slot is left. Has it been done? If not, nothing has
+    /// changed.
     #[inline(always)]
-    pub(crate) fn close_marked<I: Isa>(&mut self, slot: u64) -> bool {
-        let (home, at) = split(slot);
-        self.close_from::<I>(home, slot, at)
+    pub(crate) fn close_bare<I: Isa>(&mut self, quotient: u64, print: Nearby) -> bool {
+        let (block, slot) = split(print.home);
+        // If the run ends here, it shall end at the slot before.
+        let start = slot - u32::from(print.last && !print.first);
+        if !self.close_from::<I>(block, print.home, start) {
+            return false;
+        }
+        if print.first && print.last {
+            self.set_occupied(quotient, false);
+        }
+        true
     }
 
-    /// [`close`](Self::close) where the slot is in the home block or the next one, and not the last
-    /// unmarked one of its run, or right behind another. Has it been done? If not, nothing has changed.
+    /// Takes out a slot that continues the one before it, both in the home block of their run. Has it
+    /// been done? If not, nothing has changed.
+    #[inline(always)]
+    pub(crate) fn close_tail<I: Isa>(&mut self, slot: u64) -> bool {
+        let (home, at) = split(slot);
+        debug_assert!(at > 0 && self.is_marked(slot - 1));
+        self.close_from::<I>(home, slot, at - 1)
+    }
+
+    /// [`close`](Self::close) where the slot is in the home block or the next one. Has it been done?
+    /// If not, nothing has changed.
     #[inline(always)]
     pub(crate) fn close_near<I: Isa>(&mut self, run: &Run, at: u64) -> bool {
         let home = run.quotient / 64;
         let (block, slot) = split(at);
-        if block > home + 1 {
+        let (first, last) = (at == run.start, at + 1 == run.end);
+        if block > home + 1 || first && last {
             return false;
         }
-        if at + 1 != run.home_end {
-            return self.close_from::<I>(home, at, slot);
+        // If the run or the fingerprint ends here, it shall end at the slot before.
+        if last || !first && S::MARKS && self.is_marked(at - 1) {
+            return slot > 0 && self.close_from::<I>(home, at, slot - 1);
         }
-        // The runend bit comes down to the slot before if that one's is taken out.
-        if slot == 0 || at == run.start || (S::MARKS && self.is_marked(at - 1)) {
-            return false;
-        }
-        self.close_from::<I>(home, at, slot - 1)
+        self.close_from::<I>(home, at, slot)
     }
 
     /// Takes out slot `at`, and of runend bits and marks those of slot `start` of its block. All that
@@ -70,14 +121,14 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             if header.offset > 63 {
                 return false;
             }
-            header.last_moving_from::<I, S>(slot)
+            header.last_moving_from::<I>(slot)
         } else {
             let last = u32::from(header.offset).wrapping_sub(1);
             if last > 62 {
                 return false;
             }
             block::set_offset(&mut two.near(), last as u16);
-            header.last_moving_displaced::<I, S>(last)
+            header.last_moving_displaced::<I>(last)
         };
         let place = Place::new(two.packed(), start, slot);
         self.used -= 1;
@@ -86,5 +137,20 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             None => self.close_gap::<I, S>(place.gap(at)),
         }
         true
+    }
+}
+
+impl Nearby {
+    /// The first of these home slots of a run, a bit each from the run's first slot on.
+    #[inline(always)]
+    fn new<S: Sidecar>(look: &Look<'_>, start: u64, homes: u64) -> Self {
+        let slot = homes.trailing_zeros();
+        let tail = look.header.tail::<S>(look.start + slot);
+        Nearby {
+            home: start + u64::from(slot),
+            end: start + u64::from(slot + tail) + 1,
+            first: slot == 0,
+            last: slot + tail == look.last,
+        }
     }
 }

@@ -65,7 +65,7 @@ impl<S: Sidecar, M> Moving<S, M> for Still {
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// Adds an unmarked slot with `value` to a run, at slot `at` of `run.start..=run.end`
-    /// and not between a slot and the marked ones behind it.
+    /// and not right behind a marked one.
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is free; nothing has changed then.
@@ -92,7 +92,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         moving: impl Moving<S, M>,
     ) -> Result<(), Error> {
         debug_assert!(run.start <= at && at <= run.end && !S::is_mark(item));
-        let is_last = at >= run.home_end;
+        let is_last = at >= run.end;
         let slot = Slot {
             value,
             runend: is_last,
@@ -102,25 +102,30 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         if !run.occupied {
             self.set_occupied(run.quotient, true);
         } else if is_last {
-            self.set_runend(run.home_end - 1, false);
+            self.set_runend(run.end - 1, false);
         }
         Ok(())
     }
 
-    /// Adds a marked slot behind an unmarked or marked one of the run: `at` is in
-    /// `run.start + 1..=run.end`.
+    /// Adds a slot to the fingerprint of the slot before: `at` is in `run.start + 1..=run.end`. That
+    /// one goes on from now on, and gets the mark and the runend bit; the new one ends, or goes on, as
+    /// that one did.
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is free; nothing has changed then.
     #[inline(always)]
-    pub(crate) fn open_marked<I: Isa>(
+    pub(crate) fn open_tail<I: Isa>(
         &mut self,
         run: &Run,
         at: u64,
-        slot: Slot<S::Item>,
+        digit: Slot<S::Item>,
     ) -> Result<(), Error> {
-        debug_assert!(run.start < at && at <= run.end && S::is_mark(slot.item));
-        self.open::<I>(run, at, slot, Still)
+        debug_assert!(run.start < at && at <= run.end && S::is_mark(digit.item));
+        // In front of the slot before, and with its value, it has that one's place.
+        let value = self.slot(at - 1).value;
+        self.open::<I>(run, at - 1, Slot { value, ..digit }, Still)?;
+        self.set_value(at, digit.value);
+        Ok(())
     }
 
     #[inline(always)]
@@ -182,7 +187,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         }
     }
 
-    /// Takes one slot out of a run. An unmarked slot must have no marked ones behind it.
+    /// Takes one slot out of a run: one that continues a fingerprint, or is all of one.
     #[inline(always)]
     pub(crate) fn close<I: Isa>(&mut self, run: &Run, at: u64) {
         self.close_after::<I>(run, at, Still)
@@ -199,10 +204,18 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         moving: impl Moving<S, M>,
     ) -> Result<(), Error> {
         debug_assert!(run.occupied && run.start <= at && at < run.end);
-        debug_assert!(at + 1 == self.skip_marked(at + 1) || S::is_mark(self.slot(at).item));
-        let was_runend = at + 1 == run.home_end;
         let unmoved = self.first_unmoved::<I>(run.end);
         moving.before(self, at, unmoved)?;
+        let continues = S::MARKS && at > run.start && self.is_marked(at - 1);
+        debug_assert!(continues || !self.is_marked(at));
+        let at = if continues {
+            // The slot before goes instead, with its mark, and leaves its value.
+            self.set_value(at, self.slot(at - 1).value);
+            at - 1
+        } else {
+            at
+        };
+        let was_runend = at + 1 == run.end;
         let (block, from) = split(at);
         let (last, to) = split(unmoved - 1);
         let home = run.quotient / 64;
@@ -214,9 +227,10 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             let _closed = block::shift_down::<I, S>(&mut self.block_mut(block), from, 63, carry);
         }
         if was_runend {
-            match self.home_before(run, at) {
-                Some(home) => self.set_runend(home, true),
-                None => self.set_occupied(run.quotient, false),
+            if at > run.start {
+                self.set_runend(at - 1, true);
+            } else {
+                self.set_occupied(run.quotient, false);
             }
         }
         self.lower_offsets::<I>(home + 1, last);
@@ -236,14 +250,6 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             to = 63;
         }
         block::shift_down::<I, S>(&mut self.block_mut(first), 0, to, carry)
-    }
-
-    /// The last unmarked slot of a run before `at`.
-    #[inline(always)]
-    fn home_before(&self, run: &Run, at: u64) -> Option<u64> {
-        (run.start..at)
-            .rev()
-            .find(|&slot| !S::MARKS || !S::is_mark(self.slot(slot).item))
     }
 
     /// Takes one off the offsets of the blocks `first..=last`. Those too long to be stored

@@ -9,7 +9,6 @@ use std::marker::PhantomData;
 
 use super::Fingerprint;
 use super::block::{self, Header, Slot};
-use super::find::ends_bare;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa, Operation, Packed, TwoBlocks, in_register};
@@ -75,7 +74,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// A slot of a run, and the one whose runend bit goes: the same, or the one before it.
+    /// A slot of a run, and the one whose runend bit and mark go: the same, or the one before it.
     #[inline(always)]
     pub(super) fn new(packed: &Packed, start: u32, slot: u32) -> Self {
         debug_assert!(slot - start < 2);
@@ -87,12 +86,10 @@ impl Place {
 
     /// The slot with the remainder of this pattern in a run of the first of two blocks that starts at
     /// a slot and has some more. If there is none, or it is not a simple case, nothing has changed. If
-    /// `ALONE`, it is none where two have the remainder. If `BESIDE`, marked slots may be behind it in
-    /// the run.
+    /// `ALONE`, it is none where two have the remainder.
     #[inline(always)]
-    fn find<I: Isa, L: Sidecar, const ALONE: bool, const BESIDE: bool>(
+    fn find<L: Sidecar, const ALONE: bool>(
         two: &mut TwoBlocks<'_>,
-        header: &Header,
         (start, more): (u32, u32),
         pattern: u64,
     ) -> Result<Self, Taken> {
@@ -116,21 +113,13 @@ impl Place {
             return Err(Taken::NotHere);
         }
         if L::MARKS {
-            let (slots, last) = if BESIDE {
-                // It must not be marked itself, nor go on in a marked slot; and if one is in front of
-                // it, the run's first runend bit is not the one to take out.
-                let high = equal & equal.wrapping_neg();
-                let next = packed.slots_of::<I>(high) << 1;
-                (in_register(next ^ (next - 1)), next.trailing_zeros() - 1)
-            } else {
-                // Any would say that not all that are equal are alike.
-                let Some(slots) = packed.through_and_the_next(more) else {
-                    return Err(Taken::NotHere);
-                };
-                (slots, more)
+            // Any would say that not all that are equal are alike.
+            let Some(slots) = packed.slots_through(more) else {
+                return Err(Taken::NotHere);
             };
-            let marked = slots & !header.unmarked(start);
-            if marked != 0 && !ends_bare::<L>(&two.near().as_ref(), start, last) {
+            // The lane is read here and not with the header: no register has to keep it.
+            let near = two.near();
+            if slots & L::marked(near.as_ref().in_register().lane()) >> start != 0 {
                 return Err(Taken::Marked);
             }
         }
@@ -166,22 +155,6 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         &mut self,
         fingerprint: Fingerprint,
     ) -> Taken {
-        self.take_short::<I, L, ALONE, false>(fingerprint)
-    }
-
-    /// The same where slots of other fingerprints may be marked, and only one that no other slot of
-    /// the run equals.
-    #[inline(always)]
-    pub(crate) fn remove_beside_marks<I: Isa>(&mut self, fingerprint: Fingerprint) -> Taken {
-        self.take_short::<I, S, true, true>(fingerprint)
-    }
-
-    /// Both: see [`Place::find`] for what `ALONE` and `BESIDE` ask.
-    #[inline(always)]
-    fn take_short<I: Isa, L: Sidecar, const ALONE: bool, const BESIDE: bool>(
-        &mut self,
-        fingerprint: Fingerprint,
-    ) -> Taken {
         // Made before the rest, so that what it is made of need not be kept.
         let pattern = self.packed().repeat_compared(fingerprint.remainder);
         let pattern = in_register(pattern);
@@ -203,15 +176,15 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let Some(rank) = header.rank_of_run(i) else {
             return Taken::Done(Removed::NotFound);
         };
-        let run = header.member_run::<I, BESIDE>(u32::from(header.offset), rank, i);
-        let place = match Place::find::<I, L, ALONE, BESIDE>(&mut two, &header, run, pattern) {
+        let run = header.member_run::<I>(u32::from(header.offset), rank, i);
+        let place = match Place::find::<L, ALONE>(&mut two, run, pattern) {
             Ok(place) => place,
             Err(taken) => return taken,
         };
         // Read again, where it is needed again: there is no register for each of it.
         let mut two = two.in_register();
         let header = Header::read::<L>(&two.near().as_ref());
-        let last = header.last_moving::<I, L>(rank - 1);
+        let last = header.last_moving::<I>(rank - 1);
         let mut two = two.in_register();
         // Is it all there is of the run?
         let gone = if run.1 == 0 { occupied } else { 0 };
@@ -224,8 +197,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         Taken::Done(Removed::One)
     }
 
-    /// [`remove_short`](Self::remove_short) for a run that is in the next block, not in its own; where
-    /// slots may be marked, [`remove_beside_marks`](Self::remove_beside_marks).
+    /// [`remove_short`](Self::remove_short) for a run that is in the next block, not in its own.
     #[inline(always)]
     pub(crate) fn remove_displaced<I: Isa, L: Sidecar, const ALONE: bool>(
         &mut self,
@@ -254,21 +226,13 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Taken::NotHere;
         }
         let pattern = two.packed().repeat_compared(fingerprint.remainder);
-        let (run, found) = if L::MARKS {
-            let run = header.member_run::<I, true>(0, rank - here, 0);
-            let found = Place::find::<I, L, true, true>(&mut two, &header, run, pattern);
-            (run, found)
-        } else {
-            let run = header.member_run::<I, false>(0, rank - here, 0);
-            let found = Place::find::<I, L, ALONE, false>(&mut two, &header, run, pattern);
-            (run, found)
-        };
-        let place = match found {
+        let run = header.member_run::<I>(0, rank - here, 0);
+        let place = match Place::find::<L, ALONE>(&mut two, run, pattern) {
             Ok(place) => place,
             Err(taken) => return taken,
         };
         block::set_offset(&mut two.near(), last_displaced as u16);
-        let last = header.last_moving_displaced::<I, L>(last_displaced);
+        let last = header.last_moving_displaced::<I>(last_displaced);
         if let Some(last) = last {
             place.close::<I, L>(&mut two, last);
         }
@@ -291,13 +255,9 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             // Runs of earlier blocks reach into the next one; but not through it.
             let last = u32::from(header.offset).wrapping_sub(1);
             if last > 62 {
-                // Not into it either, if a run ends with the block, which is not seen beside marks.
-                if L::MARKS && header.offset == 0 {
-                    return Place { start, before }.close::<I, L>(&mut two, 63);
-                }
                 break;
             }
-            let last_moving = header.last_moving_displaced::<I, L>(last);
+            let last_moving = header.last_moving_displaced::<I>(last);
             let mut next = two.next();
             block::set_offset(&mut next, last as u16);
             let runends = block::stored_runends(&next.as_ref());
@@ -334,7 +294,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             let (mut next_moving, mut carry) = (0, Slot::default());
             if block + 1 < self.blocks() {
                 let next = self.block(block + 1);
-                next_moving = Header::read::<L>(&next).moving::<I, L>();
+                next_moving = Header::read::<L>(&next).moving::<I>();
                 if next_moving > 0 {
                     carry = block::get::<L>(&next, self.packed(), 0);
                 }

@@ -2,11 +2,12 @@
 //!
 //! The engine moves slots up and down; whatever a filter stores beside each slot must
 //! move with them. A [`Sidecar`] is that data for the 64 slots of one block: its *lane*.
+//! It is marks, or something of each slot's own, or nothing.
 //!
 //! | sidecar | lane | for |
 //! | --- | --- | --- |
 //! | [`Bare`] | none | the plain quotient filter |
-//! | [`Marks`] | 64 bits | extensions and counters: a marked slot continues the fingerprint before it |
+//! | [`Marks`] | 64 bits | extensions and counters: a marked slot goes on in the one behind it |
 
 use crate::bits::{Isa, Lane, load_word, open_bit, shift_bits_down, shift_bits_up, store_word};
 
@@ -27,14 +28,8 @@ pub trait Sidecar: Lane {
     /// walking back. Tests lower it, to 64 at least, to reach that path with few slots.
     const MAX_OFFSET: u16 = u16::MAX;
 
-    /// The slots of the block that continue a fingerprint, a bit each.
+    /// The slots of the block that go on in the slot behind them, a bit each.
     fn marked(lane: &[u8]) -> u64;
-
-    /// The first slot of the block, given the first byte of its lane.
-    #[inline(always)]
-    fn starts_marked(first_byte: u8) -> bool {
-        Self::MARKS && first_byte & 1 == 1
-    }
 
     /// Is an item that of a marked slot?
     fn is_mark(item: Self::Item) -> bool;
@@ -52,10 +47,11 @@ pub trait Sidecar: Lane {
     /// the item that was at `to`.
     fn shift_up(lane: &mut [u8], from: u32, to: u32, carry: Self::Item) -> Self::Item;
 
-    /// Moves the items of `from..to` up by one slot and puts `new` at `from`. Slot `to` is empty; or
-    /// it is 64, and the last item is no more.
+    /// Moves the items of `at..to` up by one slot and puts `new` at `at`; marks from `start` on, which
+    /// is not behind `at`. Slot `to` is empty; or it is 64, and the last item is no more.
     #[inline(always)]
-    fn open<I: Isa>(lane: &mut [u8], from: u32, to: u32, new: Self::Item) {
+    fn open<I: Isa>(lane: &mut [u8], start: u32, at: u32, to: u32, new: Self::Item) {
+        let from = if Self::MARKS { start } else { at };
         let _empty = Self::shift_up(lane, from, to.min(63), new);
     }
 
@@ -63,17 +59,19 @@ pub trait Sidecar: Lane {
     /// gives the item that was at `from`.
     fn shift_down(lane: &mut [u8], from: u32, to: u32, carry: Self::Item) -> Self::Item;
 
-    /// [`shift_down`](Sidecar::shift_down) from `at`, with an empty slot for `carry`. `start` is not
-    /// behind `at`; all slots from there up to `at` are marked, or none is.
+    /// [`shift_down`](Sidecar::shift_down) from `at`, of marks from `start` on, which is not behind
+    /// `at`, with an empty slot for `carry`.
     #[inline(always)]
-    fn close<I: Isa>(lane: &mut [u8], _start: u32, at: u32, to: u32) {
-        let _closed = Self::shift_down(lane, at, to, Self::Item::default());
+    fn close<I: Isa>(lane: &mut [u8], start: u32, at: u32, to: u32) {
+        let from = if Self::MARKS { start } else { at };
+        let _closed = Self::shift_down(lane, from, to, Self::Item::default());
     }
 
     /// [`close`](Sidecar::close) through the last slot of the block, with a `carry`.
     #[inline(always)]
-    fn close_all<I: Isa>(lane: &mut [u8], _start: u32, at: u32, carry: Self::Item) {
-        let _closed = Self::shift_down(lane, at, 63, carry);
+    fn close_all<I: Isa>(lane: &mut [u8], start: u32, at: u32, carry: Self::Item) {
+        let from = if Self::MARKS { start } else { at };
+        let _closed = Self::shift_down(lane, from, 63, carry);
     }
 }
 
@@ -116,32 +114,32 @@ pub(crate) type Unmarked = Bare<{ <Marks>::BYTES }>;
 /// The lane of [`Marks`] in a table where no marked slot has a runend bit.
 pub(crate) type Extensions = Marks<false>;
 
-/// Where nothing is marked, every slot is a home slot.
+/// Where nothing is marked, every slot is a fingerprint.
 impl From<()> for Mark {
     fn from((): ()) -> Self {
-        Mark::Home
+        Mark::Last
     }
 }
 
 /// Where nothing is marked, there is nothing to know.
 impl From<Mark> for () {
     fn from(mark: Mark) {
-        debug_assert_eq!(mark, Mark::Home);
+        debug_assert_eq!(mark, Mark::Last);
     }
 }
 
-/// Is a slot the start of a fingerprint, or does it continue the one before it?
+/// Is a slot the last of a fingerprint, or does the slot behind it belong to that as well?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {
-    /// It holds a remainder, or nothing.
+    /// It is the last, or empty.
     #[default]
-    Home,
-    /// It continues the fingerprint before it. Its runend bit is free for other use.
-    Continues,
+    Last,
+    /// The fingerprint goes on. So its run does, too, and the runend bit is free for other use.
+    GoesOn,
 }
 
-/// One bit a slot: does it continue the fingerprint before it? Slots that do may have runend bits,
-/// as those of counters have, only if `RUNENDS`.
+/// One bit a slot: does its fingerprint go on in the slot behind it? Slots that do may have runend
+/// bits, as those before a counter's digits have, only if `RUNENDS`.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks<const RUNENDS: bool = true>;
 
@@ -161,7 +159,7 @@ impl<const RUNENDS: bool> Sidecar for Marks<RUNENDS> {
 
     #[inline(always)]
     fn is_mark(item: Mark) -> bool {
-        item == Mark::Continues
+        item == Mark::GoesOn
     }
 
     #[inline(always)]
@@ -169,7 +167,6 @@ impl<const RUNENDS: bool> Sidecar for Marks<RUNENDS> {
         mark(load_word(lane, 0) >> slot & 1 == 1)
     }
 
-    /// Nothing to do for a home slot.
     #[inline(always)]
     fn fill(lane: &mut [u8], slot: u32, item: Mark) {
         let word = load_word(lane, 0);
@@ -184,8 +181,8 @@ impl<const RUNENDS: bool> Sidecar for Marks<RUNENDS> {
     }
 
     #[inline(always)]
-    fn open<I: Isa>(lane: &mut [u8], from: u32, to: u32, new: Mark) {
-        let word = open_bit::<I>(load_word(lane, 0), from, to, u64::from(Self::is_mark(new)));
+    fn open<I: Isa>(lane: &mut [u8], start: u32, _at: u32, to: u32, new: Mark) {
+        let word = open_bit::<I>(load_word(lane, 0), start, to, u64::from(Self::is_mark(new)));
         store_word(lane, 0, word);
     }
 
@@ -196,7 +193,6 @@ impl<const RUNENDS: bool> Sidecar for Marks<RUNENDS> {
         mark(out)
     }
 
-    /// Marks are all alike: the first may go for the one that does.
     #[inline(always)]
     fn close<I: Isa>(lane: &mut [u8], start: u32, _at: u32, to: u32) {
         store_word(lane, 0, I::close_bit(load_word(lane, 0), start, to));
@@ -211,5 +207,5 @@ impl<const RUNENDS: bool> Sidecar for Marks<RUNENDS> {
 
 #[inline(always)]
 fn mark(bit: bool) -> Mark {
-    if bit { Mark::Continues } else { Mark::Home }
+    if bit { Mark::GoesOn } else { Mark::Last }
 }

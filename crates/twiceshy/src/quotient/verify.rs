@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! occupieds    . 1 1 . 1 . . 1      a run begins its claim
-//! last slots   . . 1 1 . 1 . 1      a run is over behind this slot
+//! ends         . . 1 1 . 1 . 1      a run is over behind this slot
 //! balance      0 1 2 1 1 1 0 1      begun so far, less those that were over before
 //!              ^           ^        zero: the slot is empty, and must hold nothing
 //! ```
@@ -17,7 +17,7 @@
 //! second cursor follows behind and looks at each offset once that end is known. Every block
 //! is visited once by both: the check is linear, however long the clusters are.
 //!
-//! What marked slots mean is the filter's business: it is told of each fingerprint that has
+//! What further slots of a fingerprint mean is the filter's business: it is told of each that has
 //! some, and everything else about order is checked here.
 
 use super::block::{self, Header};
@@ -26,19 +26,16 @@ use super::sidecar::Sidecar;
 use super::table::Table;
 use crate::bits::{Bytes, Isa, Operation, Scan, mask_below};
 
-/// A fingerprint with marked slots behind its home slot.
+/// A fingerprint of more than one slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tailed {
-    /// The home slot, which is followed by a marked one.
+    /// The home slot, which is marked.
     pub(crate) home: u64,
     /// Is it the first of its run? If not, the fingerprint before it is in the same run.
     pub(crate) first: bool,
-    /// Is it the last of its run? If not, the slot behind its last one is the home slot of
-    /// the next fingerprint (or the end of a table that will be refused).
-    pub(crate) last: bool,
 }
 
-/// How neighbouring fingerprints of a run relate, if neither has marked slots.
+/// How neighbouring fingerprints of a run relate, if both are of one slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// The same value may stand twice.
@@ -47,12 +44,12 @@ pub(crate) enum Order {
     Distinct,
 }
 
-/// Accepts the tables that [`Table::check_invariants`] accepts and whose unmarked slots are in
+/// Accepts the tables that [`Table::check_invariants`] accepts and whose fingerprints of one slot are in
 /// order, and gives the number of marked slots. The sidecar has nothing but marks.
 pub(crate) struct Verify<'t, S: Sidecar, M, F> {
     pub(crate) table: &'t Table<S, M>,
     pub(crate) order: Order,
-    /// Sees each fingerprint with marked slots, in the order of the slots. What stands before
+    /// Sees each fingerprint of more than one slot, in the order of the slots. What stands before
     /// it in the table is verified by then.
     pub(crate) each: F,
 }
@@ -94,18 +91,13 @@ where
             } else {
                 0
             };
-            let lasts = before.last_slots::<S>(&header, behind);
+            let lasts = header.ends;
             let open = runs.begun - runs.ended;
             let empty = I::all_settled(header.occupieds, lasts, open.min(64) as u32);
             let content = block::stored_runends(&raw) | header.marked;
             require(content & empty == 0, "an empty slot is not empty", base)?;
             let edges = lasts | empty;
             let firsts = !empty & (edges << 1 | u64::from(before.edge));
-            require(
-                firsts & header.marked == 0,
-                "a run starts with a marked slot",
-                base,
-            )?;
 
             let ended = runs.ended + u64::from(lasts.count_ones());
             offsets.follow::<I, S, M>(table, block, lasts, runs.ended, ended)?;
@@ -116,9 +108,9 @@ where
             // Slots whose right neighbour is in the same run, and neither has a tail.
             let mut ordered = !edges;
             if S::MARKS {
-                let tails = header.marked >> 1 | behind << 63;
-                let next_tails = header.marked >> 2 | behind << 62;
-                ordered &= !(header.marked | tails | next_tails);
+                let next = header.marked >> 1 | behind << 63;
+                let last = header.marked << 1 | u64::from(before.marked);
+                ordered &= !(header.marked | next | last);
             }
             let scanned = match self.order {
                 Order::Ascending => raw.scan::<I, false>(&scan),
@@ -138,22 +130,15 @@ where
 
             if S::MARKS {
                 marked += u64::from(header.marked.count_ones());
-                let mut tails = header.marked & !(header.marked << 1 | u64::from(before.marked));
-                while tails != 0 {
-                    let at = tails.trailing_zeros();
-                    tails &= tails - 1;
-                    let is = |slots: u64, in_block_before: bool| match at.checked_sub(1) {
-                        Some(home) => slots >> home & 1 == 1,
-                        None => in_block_before,
-                    };
+                let mut homes = header.marked & !(header.marked << 1 | u64::from(before.marked));
+                while homes != 0 {
+                    let home = homes.trailing_zeros();
+                    homes &= homes - 1;
                     (self.each)(Tailed {
-                        home: base + u64::from(at) - 1,
-                        first: is(firsts, before.first),
-                        last: is(header.ends, before.end),
+                        home: base + u64::from(home),
+                        first: firsts >> home & 1 == 1,
                     })?;
                 }
-                before.first = firsts >> 63 == 1;
-                before.end = header.ends >> 63 == 1;
                 before.marked = header.marked >> 63 == 1;
             }
             before.edge = edges >> 63 == 1;
@@ -181,38 +166,10 @@ struct Runs {
 struct Before {
     /// Is it empty or the last of a run? So is what stands before the table.
     edge: bool,
-    /// Does it start a run?
-    first: bool,
-    /// Has it the runend bit, and is not marked?
-    end: bool,
     /// Is it marked?
     marked: bool,
-    /// Is it in a run whose last remainder was seen, and whose marked slots go on?
-    tail: bool,
     /// What the slot behind it must have at least, if they are in one run.
     lowest: u64,
-}
-
-impl Before {
-    /// The last slots of the runs, marked tails included; `behind` are the marked slots of
-    /// the next block.
-    #[inline(always)]
-    fn last_slots<S: Sidecar>(&mut self, header: &Header, behind: u64) -> u64 {
-        if !S::MARKS {
-            return header.ends;
-        }
-        // Adding the first slot of a tail to the marked slots carries through the tail to
-        // the slot behind it.
-        let tails = header.ends << 1 & header.marked | u64::from(self.tail);
-        let (sum, through) = header.marked.overflowing_add(tails);
-        let behind_tails = sum & !header.marked;
-        let lasts = header.ends & !(header.marked >> 1) | behind_tails >> 1;
-        // The end of the block may be the end of a tail, or not.
-        let last = 1 << 63;
-        let at_end = through || header.ends & last != 0;
-        self.tail = at_end && behind & 1 == 1;
-        lasts & !last | u64::from(at_end && !self.tail) << 63
-    }
 }
 
 /// The cursor that looks at the offsets.

@@ -73,8 +73,6 @@ struct Cursors {
     occupieds: u64,
     /// One past the last slot written.
     end: u64,
-    /// The last unmarked slot written.
-    home: u64,
     /// The runends of the block of the last slot written.
     runends: u64,
     /// The byte of the table where slot `end` starts; where its block starts if it is the
@@ -154,14 +152,9 @@ impl<S: Sidecar> Writer<S> {
             // No run comes before this one.
             cursors.quotient = quotient;
         }
-        let result = if S::MARKS {
-            cursors.push::<true>(&mut page, quotient, value)
-        } else {
-            cursors.push::<false>(&mut page, quotient, value)
-        };
+        let result = cursors.push(&mut page, quotient, value);
         if result.is_ok() {
-            cursors.home = cursors.end - 1;
-            page.set_item::<S>(cursors.home, item);
+            page.set_item::<S>(cursors.end - 1, item);
         }
         self.or_full(result)
     }
@@ -187,16 +180,16 @@ impl<S: Sidecar> Writer<S> {
         self.or_full(result)
     }
 
-    /// Appends a marked slot behind the slot before.
+    /// Appends a slot that continues the slot before. That one gets the mark and the runend bit.
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is left behind the last one.
-    pub fn push_marked(&mut self, slot: Slot<S::Item>) -> Result<(), Error> {
-        debug_assert!(self.cursors.end > 0 && S::is_mark(slot.item));
+    pub fn push_tail(&mut self, digit: Slot<S::Item>) -> Result<(), Error> {
+        debug_assert!(self.cursors.end > 0 && S::is_mark(digit.item));
         let (mut page, cursors) = self.page();
-        let result = cursors.push_marked(&mut page, slot.value, slot.runend);
+        let result = cursors.push_tail(&mut page, digit.value, digit.runend);
         if result.is_ok() {
-            page.set_item::<S>(cursors.end - 1, slot.item);
+            page.set_item::<S>(cursors.end - 2, digit.item);
         }
         self.or_full(result)
     }
@@ -210,7 +203,7 @@ impl<S: Sidecar> Writer<S> {
     }
 }
 
-/// Appends to a slot that is not marked.
+/// [`Writer::push_all`] behind another slot.
 struct PushAll<'w, S: Sidecar, I> {
     writer: &'w mut Writer<S>,
     slots: I,
@@ -228,11 +221,10 @@ impl<S: Sidecar, I: Iterator<Item = (u64, u64)>> Operation for PushAll<'_, S, I>
             let Some((quotient, value)) = self.slots.next() else {
                 break Ok(());
             };
-            if let Err(full) = cursors.push::<false>(&mut page, quotient, value) {
+            if let Err(full) = cursors.push(&mut page, quotient, value) {
                 break Err(full);
             }
         };
-        cursors.home = cursors.end - 1;
         *place = cursors;
         result
     }
@@ -246,14 +238,9 @@ impl Cursors {
         self.end - self.empty
     }
 
-    /// Appends an unmarked slot; without `MARKS`, to one that is not marked.
+    /// Appends an unmarked slot.
     #[inline(always)]
-    fn push<const MARKS: bool>(
-        &mut self,
-        page: &mut Page<'_>,
-        quotient: u64,
-        value: u64,
-    ) -> Result<(), Full> {
+    fn push(&mut self, page: &mut Page<'_>, quotient: u64, value: u64) -> Result<(), Full> {
         assert!(
             self.quotient <= quotient && quotient < page.quotients,
             "quotients come in ascending order and lie inside the table"
@@ -264,7 +251,7 @@ impl Cursors {
             return Err(Full);
         }
         // Whether it goes on is a coin toss, so there is no branch on it.
-        self.end_run::<MARKS>(page, quotient != self.quotient);
+        self.end_run(quotient != self.quotient);
         if quotient >> 6 != self.quotient >> 6 {
             page.leave_quotients(self.quotient >> 6, self.occupieds);
             page.write_offsets(self.quotient >> 6, quotient >> 6, self.end);
@@ -279,28 +266,20 @@ impl Cursors {
         Ok(())
     }
 
-    fn push_marked(&mut self, page: &mut Page<'_>, value: u64, runend: bool) -> Result<(), Full> {
+    fn push_tail(&mut self, page: &mut Page<'_>, value: u64, runend: bool) -> Result<(), Full> {
         if self.end >= page.slots {
             return Err(Full);
         }
-        let slot = self.end;
+        self.end_run(runend);
         self.put(page, value);
-        self.runends |= u64::from(runend) << (slot & 63);
         Ok(())
     }
 
-    /// Ends the run being written, if `really`.
+    /// Gives the last slot its runend bit, if it has it.
     #[inline(always)]
-    fn end_run<const MARKS: bool>(&mut self, page: &mut Page<'_>, really: bool) {
+    fn end_run(&mut self, really: bool) {
         let last = self.end.wrapping_sub(1);
-        let home = if MARKS { self.home } else { last };
-        let runend = u64::from(really) << (home & 63);
-        if MARKS && home >> 6 != last >> 6 {
-            // Marked slots have gone on into another block.
-            page.add_runends(home >> 6, runend);
-        } else {
-            self.runends |= runend;
-        }
+        self.runends |= u64::from(really) << (last & 63);
     }
 
     /// Leaves slots empty.
@@ -350,7 +329,7 @@ impl Cursors {
         if self.end == 0 {
             return;
         }
-        self.end_run::<true>(page, true);
+        self.end_run(true);
         page.add_runends((self.end - 1) >> 6, self.runends);
         page.leave_quotients(self.quotient >> 6, self.occupieds);
         page.write_offsets(self.quotient >> 6, page.slots / 64 - 1, self.end);

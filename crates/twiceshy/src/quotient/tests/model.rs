@@ -22,7 +22,7 @@ impl Random {
     }
 }
 
-/// The sidecar of all tests: marks or none, a byte beside each slot or none, and the
+/// The sidecar of all tests: marks, or a byte beside each slot, or neither, and the
 /// highest offset to store.
 pub(super) struct Lane<const MARKED: bool, const TAGGED: bool, const MAX: u16 = { u16::MAX }>;
 
@@ -95,8 +95,8 @@ impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> Made for Lane<MARKE
     }
 }
 
-/// One fingerprint: its home slot and the marked ones behind it. The home slot's runend
-/// bit is not part of it; that of marked slots is.
+/// One fingerprint: its home slot and the digits behind it, each with the mark and the runend bit
+/// that the slot before it has. The runend bit of its last slot is not part of it.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     pub(super) home: (u64, Tag),
@@ -135,17 +135,19 @@ impl Model {
         let mut end = 0;
         for (quotient, stored) in (0..).zip(&self.runs) {
             let start = u64::max(end, quotient);
-            let (mut at, mut home_end) = (start, start);
+            let mut at = start;
             for (i, fingerprint) in stored.iter().enumerate() {
-                let (value, item) = fingerprint.home;
-                let runend = i + 1 == stored.len();
-                #[rustfmt::skip]
-                let home = Slot { value, runend, item };
-                home_end = at + 1;
-                for &slot in std::iter::once(&home).chain(&fingerprint.tail) {
-                    layout.slots[at as usize] = Some(slot);
+                let (mut value, item) = fingerprint.home;
+                for &digit in &fingerprint.tail {
+                    layout.slots[at as usize] = Some(Slot { value, ..digit });
+                    value = digit.value;
                     at += 1;
                 }
+                let runend = i + 1 == stored.len();
+                #[rustfmt::skip]
+                let last = Slot { value, runend, item };
+                layout.slots[at as usize] = Some(last);
+                at += 1;
             }
             let occupied = !stored.is_empty();
             if occupied {
@@ -155,7 +157,6 @@ impl Model {
                 quotient,
                 occupied,
                 start,
-                home_end,
                 end: at,
             });
         }

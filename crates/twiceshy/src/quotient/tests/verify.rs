@@ -20,7 +20,7 @@ fn random_table<S: Made>(random: &mut Random, quotients: u64, bits: u32, fill: u
         let mut values: Vec<u64> = (0..length).map(|_| value(random)).collect();
         values.sort_unstable();
         for home in values {
-            let item = S::item(Mark::Home, 0);
+            let item = S::item(Mark::Last, 0);
             if writer.push(quotient, home, item).is_err() {
                 return writer.finish();
             }
@@ -30,12 +30,12 @@ fn random_table<S: Made>(random: &mut Random, quotients: u64, bits: u32, fill: u
                 _ => 0,
             };
             for _ in 0..if S::MARKS { tail } else { 0 } {
-                let slot = Slot {
+                let digit = Slot {
                     value: value(random),
                     runend: random.one_in(2),
-                    item: S::item(Mark::Continues, 0),
+                    item: S::item(Mark::GoesOn, 0),
                 };
-                if writer.push_marked(slot).is_err() {
+                if writer.push_tail(digit).is_err() {
                     return writer.finish();
                 }
             }
@@ -46,17 +46,17 @@ fn random_table<S: Made>(random: &mut Random, quotients: u64, bits: u32, fill: u
 
 /// What [`Verify`] shall say: the invariants, the order of unmarked neighbours, and each
 /// fingerprint with marked slots.
-fn naive<S: Made>(table: &Table<S>, order: Order) -> Option<Vec<(u64, bool, bool)>> {
+fn naive<S: Made>(table: &Table<S>, order: Order) -> Option<Vec<(u64, bool)>> {
     table.check_invariants().ok()?;
     let mut tailed = Vec::new();
     for run in table.runs() {
         let mut last: Option<u64> = None;
         let mut at = run.start;
         while at < run.end {
-            let end = table.end_of_print(at, run.end);
+            let end = table.end_of_print(at);
             let value = table.slot(at).value;
             if end > at + 1 {
-                tailed.push((at, at == run.start, end == run.end));
+                tailed.push((at, at == run.start));
                 last = None;
             } else {
                 let wrong = last.is_some_and(|last| match order {
@@ -74,10 +74,10 @@ fn naive<S: Made>(table: &Table<S>, order: Order) -> Option<Vec<(u64, bool, bool
     Some(tailed)
 }
 
-fn fast<S: Sidecar>(table: &Table<S>, order: Order, cpu: Cpu) -> Option<Vec<(u64, bool, bool)>> {
+fn fast<S: Sidecar>(table: &Table<S>, order: Order, cpu: Cpu) -> Option<Vec<(u64, bool)>> {
     let mut tailed = Vec::new();
     let each = |print: Tailed| {
-        tailed.push((print.home, print.first, print.last));
+        tailed.push((print.home, print.first));
         Ok(())
     };
     let marked = cpu.run(Verify { table, order, each }).ok()?;
