@@ -11,8 +11,8 @@
 //! ```
 //!
 //! They get the first word of the hash, not the key. A key that is read here would be read from where
-//! the caller has just put it, and such a read waits for the writes of the removal before: that took
-//! 64 ns for 50.
+//! the caller has just put it, and such a read seems to wait for the writes of the removal before: that
+//! took 64 ns for 50.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -26,7 +26,7 @@ use crate::traits::Removed;
 
 /// Removes a fingerprint of a minirun whose fingerprints are all alike; `None` if they may differ.
 /// `ALONE` where there are values, which a look at the home slots does not compare: then there must
-/// be one. With marks beside it, too, unless the long way finds that all are bare.
+/// be one. They may differ, too, if one of them goes on.
 pub(super) struct RemovePlain<'f, L, const ALONE: bool> {
     pub(super) core: &'f mut Core,
     pub(super) h0: u64,
