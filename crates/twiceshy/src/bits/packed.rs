@@ -49,7 +49,7 @@ pub struct Packed {
     /// Entry `n`: what is to be added to the place of a slot's highest bit in the window at slot `n`, to
     /// have how many bits are before that slot, from the byte on where the window starts.
     bits_before: [i8; 64],
-    /// Entry `n`: the lowest `n + 1` bits.
+    /// Entry `n`: the lowest `n + 1` bits. In memory they are an operand of what tests them.
     slots_through: [u64; 57],
     /// Entry `n`: the end of slot `n`, as [`masks`] has it.
     #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]

@@ -13,9 +13,9 @@ use crate::quotient;
 const STEP: usize = 1 << 20;
 
 /// The header and the table of a file that is complete, of the kind and hash of `F`.
-fn split<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<((u16, Header), &[u8]), Error> {
+fn split<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<(u16, Header, &[u8]), Error> {
     let (version, header) = decode::<M, F>(bytes)?;
-    Ok(((version, header), whole(bytes, &header)?))
+    Ok((version, header, whole(bytes, &header)?))
 }
 
 /// The table of a file, if it is as long as the header says.
@@ -70,21 +70,22 @@ fn verified<M, F: FileFilter<M>>(header: &Header, memory: M) -> Result<F, Error>
 
 /// A filter with memory of its own, where its table may be of an earlier format.
 fn upgraded<F: FileFilter<Memory>>(
-    (version, header): (u16, Header),
+    version: u16,
+    header: &Header,
     mut memory: Memory,
 ) -> Result<F, Error> {
     if version < header.kind.version() {
         let bits = header.geometry.remainder_bits() + header.value_bits;
         quotient::upgrade(memory.as_mut(), bits);
     }
-    verified(&header, memory)
+    verified(header, memory)
 }
 
 /// A table that is looked at where it lies is of today's format.
-fn up_to_date((version, header): (u16, Header)) -> Result<Header, Error> {
+fn up_to_date(version: u16, header: &Header) -> Result<(), Error> {
     let today = header.kind.version();
     if version == today {
-        return Ok(header);
+        return Ok(());
     }
     Err(Error::format(format!(
         "its format has number {version}, which can be loaded but not read in place; load it with \
@@ -94,9 +95,10 @@ fn up_to_date((version, header): (u16, Header)) -> Result<Header, Error> {
 
 /// A filter over the bytes of a file.
 pub(super) fn view<'b, F: FileFilter<&'b [u8]>>(bytes: &'b [u8]) -> Result<F, Error> {
-    let (decoded, table) = split::<&[u8], F>(bytes)?;
+    let (version, header, table) = split::<&[u8], F>(bytes)?;
     check_sum(&bytes[..HEADER_BYTES], table)?;
-    verified(&up_to_date(decoded)?, table)
+    up_to_date(version, &header)?;
+    verified(&header, table)
 }
 
 /// The same whatever its hash is: for those who read fingerprints and ask for no key.
@@ -113,31 +115,32 @@ pub(crate) fn view_any_hash<'b, F: FileFilter<&'b [u8]>>(
     }
     let table = whole(bytes, &header)?;
     check_sum(&bytes[..HEADER_BYTES], table)?;
-    let header = up_to_date((version, header))?;
+    up_to_date(version, &header)?;
     Ok((header, verified(&header, table)?))
 }
 
 /// The same, believing the table.
 pub(crate) fn view_unverified<'b, F: FileFilter<&'b [u8]>>(bytes: &'b [u8]) -> Result<F, Error> {
-    let (decoded, table) = split::<&[u8], F>(bytes)?;
-    F::assemble(&up_to_date(decoded)?, table)
+    let (version, header, table) = split::<&[u8], F>(bytes)?;
+    up_to_date(version, &header)?;
+    F::assemble(&header, table)
 }
 
 /// A filter with memory of its own.
 pub(crate) fn from_bytes<F: FileFilter<Memory>>(bytes: &[u8]) -> Result<F, Error> {
-    let (decoded, table) = split::<Memory, F>(bytes)?;
+    let (version, header, table) = split::<Memory, F>(bytes)?;
     check_sum(&bytes[..HEADER_BYTES], table)?;
     let mut memory = Memory::zeroed(table.len(), HugePages::default())?;
     memory.as_mut().copy_from_slice(table);
-    upgraded(decoded, memory)
+    upgraded(version, &header, memory)
 }
 
 /// A filter from a stream, of which no byte behind the file is read.
 pub(crate) fn read_from<F: FileFilter<Memory>>(mut reader: impl Read) -> Result<F, Error> {
     let mut start = Vec::new();
     read_up_to(&mut reader, &mut start, HEADER_BYTES)?;
-    let decoded = decode::<Memory, F>(&start)?;
-    let bytes = decoded.1.table_bytes();
+    let (version, header) = decode::<Memory, F>(&start)?;
+    let bytes = header.table_bytes();
     let mut steps = Vec::new();
     let mut missing = bytes;
     while missing > 0 {
@@ -161,7 +164,7 @@ pub(crate) fn read_from<F: FileFilter<Memory>>(mut reader: impl Read) -> Result<
         rest = behind;
     }
     check_sum(&start, memory.as_ref())?;
-    upgraded(decoded, memory)
+    upgraded(version, &header, memory)
 }
 
 /// Reads `count` bytes, or as many as there are.

@@ -19,7 +19,7 @@ use crate::bits::{
 };
 
 const OFFSET: usize = 0;
-pub(super) const OCCUPIEDS: usize = 2;
+const OCCUPIEDS: usize = 2;
 pub(super) const RUNENDS: usize = 10;
 
 /// The metadata of one block, read at once.
@@ -507,7 +507,8 @@ pub(super) fn shift_down<I: Isa, S: Sidecar>(
 }
 
 /// Takes slot `at` out of a run: moves the slots `at + 1..=to` down by one, and puts `carry` into
-/// `to`, which is an empty slot's unless that is the last one. Of runend bits and marks those of slot `start` go.
+/// `to`, which is an empty slot's unless that is the last one. Of runend bits and marks those of slot
+/// `start` go.
 ///
 /// Only the last slot of a run has a runend bit. So a run of unmarked slots is told to end one slot
 /// earlier, or to be no more, by taking out its first bit, whichever of its slots goes.

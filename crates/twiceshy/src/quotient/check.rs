@@ -88,11 +88,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// The run that starts at `start` has an end: gives one past its last slot.
     fn check_run(&self, quotient: u64, start: u64) -> Result<u64, Violation> {
-        let ends = |slot: &u64| {
-            let content = self.slot(*slot);
-            content.runend && !S::is_mark(content.item)
-        };
-        let last = (start..self.slots).find(ends);
+        let last = (start..self.slots).find(|&slot| self.is_end(slot));
         last.map(|last| last + 1)
             .ok_or(Violation::new("a run has no end", quotient))
     }

@@ -605,6 +605,13 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         block < self.blocks() && self.header(block).marked >> i & 1 == 1
     }
 
+    /// Is a slot the last of a run?
+    #[inline(always)]
+    pub(crate) fn is_end(&self, slot: u64) -> bool {
+        let (block, i) = split(slot);
+        self.header(block).ends >> i & 1 == 1
+    }
+
     /// The first slot of `run` behind all fingerprints with remainders below `remainder`,
     /// whether marked slots are among them or not.
     #[inline(always)]

@@ -227,12 +227,3 @@ impl<S: Sidecar, M: Bytes> Operation for Read<'_, '_, S, M> {
         count
     }
 }
-
-impl<S: Sidecar, M: Bytes> Table<S, M> {
-    /// Is a slot the last of a run?
-    #[inline(always)]
-    pub(crate) fn is_end(&self, slot: u64) -> bool {
-        let (block, i) = split(slot);
-        self.header(block).ends >> i & 1 == 1
-    }
-}

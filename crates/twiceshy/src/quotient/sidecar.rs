@@ -8,6 +8,14 @@
 //! | --- | --- | --- |
 //! | [`Bare`] | none | the plain quotient filter |
 //! | [`Marks`] | 64 bits | extensions and counters: a marked slot goes on in the one behind it |
+//!
+//! ```text
+//! a run           a   b b' b'   c c'        b' a digit of b, and so on
+//! marks           .   1  1  .   1  .        the fingerprint goes on
+//! runends         .   k  k  .   k  1        the last slot of the run; k is the filter's to use
+//! ```
+//!
+//! So the last slots of runs are `runends & !marked`, whatever their fingerprints take.
 
 use crate::bits::{Isa, Lane, load_word, open_bit, shift_bits_down, shift_bits_up, store_word};
 

@@ -11,7 +11,7 @@
 //! So both move to the slot before, and the end of a run from its last home to its last slot. Then it
 //! is seen in one block what was in two: whether the slot at its end goes on.
 
-use super::block::{OCCUPIEDS, RUNENDS};
+use super::block::RUNENDS;
 use super::sidecar::Marks;
 use crate::bits::{Lane, load_word, store_word};
 
@@ -20,7 +20,6 @@ const LANE: usize = RUNENDS + 8;
 
 /// Rewrites a table of format 1, of slots of so many bits, in place. What was none is none then.
 pub(crate) fn upgrade(table: &mut [u8], slot_bits: u32) {
-    const { assert!(OCCUPIEDS + 8 == RUNENDS) };
     let block = LANE + Marks::<true>::BYTES + 8 * slot_bits as usize;
     let blocks = table.len() / block;
     let read = |table: &[u8], number: usize| match number < blocks {
@@ -30,11 +29,13 @@ pub(crate) fn upgrade(table: &mut [u8], slot_bits: u32) {
         ),
         false => (0, 0),
     };
-    let mut runs = Runs::default();
+    // Has the last home of a run been seen, and do its digits go on into this block?
+    let mut tail = false;
     for number in 0..blocks {
         let (runends, marked) = read(table, number);
         let (next_runends, next_marked) = read(table, number + 1);
-        let lasts = runs.last_slots(runends & !marked, marked, next_marked);
+        let lasts;
+        (lasts, tail) = last_slots(tail, runends & !marked, marked, next_marked);
         let goes_on = marked >> 1 | next_marked << 63;
         let counts = runends >> 1 | next_runends << 63;
         store_word(table, number * block + RUNENDS, goes_on & counts | lasts);
@@ -42,29 +43,20 @@ pub(crate) fn upgrade(table: &mut [u8], slot_bits: u32) {
     }
 }
 
-/// What one block tells the next.
-#[derive(Default)]
-struct Runs {
-    /// The last home of a run has been seen, and its digits go on.
-    tail: bool,
-}
-
-impl Runs {
-    /// The last slots of runs, given their last homes, the slots that continue others, and those of
-    /// the next block.
-    fn last_slots(&mut self, ends: u64, marked: u64, next_marked: u64) -> u64 {
-        // Adding the first slot of a tail to the marked slots carries through the tail to the slot
-        // behind it.
-        let tails = ends << 1 & marked | u64::from(self.tail);
-        let (sum, through) = marked.overflowing_add(tails);
-        let behind_tails = sum & !marked;
-        let lasts = ends & !(marked >> 1) | behind_tails >> 1;
-        // The end of the block may be the end of a tail, or not.
-        let last = 1 << 63;
-        let at_end = through || ends & last != 0;
-        self.tail = at_end && next_marked & 1 == 1;
-        lasts & !last | u64::from(at_end && !self.tail) << 63
-    }
+/// The last slots of runs, given their last homes, the slots that continue others, and those of the
+/// next block; and whether a tail goes on there, as one may have come from the block before.
+fn last_slots(tail: bool, ends: u64, marked: u64, next_marked: u64) -> (u64, bool) {
+    // Adding the first slot of a tail to the marked slots carries through the tail to the slot
+    // behind it.
+    let tails = ends << 1 & marked | u64::from(tail);
+    let (sum, through) = marked.overflowing_add(tails);
+    let behind_tails = sum & !marked;
+    let lasts = ends & !(marked >> 1) | behind_tails >> 1;
+    // The end of the block may be the end of a tail, or not.
+    let last = 1 << 63;
+    let at_end = through || ends & last != 0;
+    let tail = at_end && next_marked & 1 == 1;
+    (lasts & !last | u64::from(at_end && !tail) << 63, tail)
 }
 
 #[cfg(test)]

@@ -184,8 +184,12 @@ impl<S: Sidecar> Writer<S> {
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is left behind the last one.
+    ///
+    /// # Panics
+    /// If there is no slot before.
     pub fn push_tail(&mut self, digit: Slot<S::Item>) -> Result<(), Error> {
-        debug_assert!(self.cursors.end > 0 && S::is_mark(digit.item));
+        assert!(self.cursors.end > 0, "a slot continues the one before it");
+        debug_assert!(S::is_mark(digit.item));
         let (mut page, cursors) = self.page();
         let result = cursors.push_tail(&mut page, digit.value, digit.runend);
         if result.is_ok() {
@@ -251,7 +255,7 @@ impl Cursors {
             return Err(Full);
         }
         // Whether it goes on is a coin toss, so there is no branch on it.
-        self.end_run(quotient != self.quotient);
+        self.set_runend(quotient != self.quotient);
         if quotient >> 6 != self.quotient >> 6 {
             page.leave_quotients(self.quotient >> 6, self.occupieds);
             page.write_offsets(self.quotient >> 6, quotient >> 6, self.end);
@@ -270,16 +274,16 @@ impl Cursors {
         if self.end >= page.slots {
             return Err(Full);
         }
-        self.end_run(runend);
+        self.set_runend(runend);
         self.put(page, value);
         Ok(())
     }
 
-    /// Gives the last slot its runend bit, if it has it.
+    /// Gives the last slot its runend bit.
     #[inline(always)]
-    fn end_run(&mut self, really: bool) {
+    fn set_runend(&mut self, runend: bool) {
         let last = self.end.wrapping_sub(1);
-        self.runends |= u64::from(really) << (last & 63);
+        self.runends |= u64::from(runend) << (last & 63);
     }
 
     /// Leaves slots empty.
@@ -329,7 +333,7 @@ impl Cursors {
         if self.end == 0 {
             return;
         }
-        self.end_run(true);
+        self.set_runend(true);
         page.add_runends((self.end - 1) >> 6, self.runends);
         page.leave_quotients(self.quotient >> 6, self.occupieds);
         page.write_offsets(self.quotient >> 6, page.slots / 64 - 1, self.end);
