@@ -36,7 +36,7 @@ impl<M: Bytes> Core<M> {
 
     fn look(&self, hashes: &[u64], found: &mut [bool], unclear: &mut Unclear) {
         let core = self;
-        with_lane!(self.marked(), lane => self.table.cpu().run(AnswerAll {
+        with_lane!(self.extras.marked(), lane => self.table.cpu().run(AnswerAll {
             core,
             hashes,
             found,

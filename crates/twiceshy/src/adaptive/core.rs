@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::Adapted;
 use super::add::{Extend, ExtendBeyond, InsertPlain};
 use super::answer::{Answer, AnswerBeyond, AnswerContinued, AnswerFar, AnswerUnmarked};
-use super::marked::{Marked, with_lane};
+use super::marked::{Extras, Marked, with_lane};
 use super::ops::{AdaptAlone, FindBeyond, FindLive, FindRun, HasRoom, OpenHome, Rewrite};
 use super::print::{Digit, Digits, Layout, Print, Stream, digits};
 use super::remove::{RemoveAlone, RemovePlain};
@@ -16,8 +16,8 @@ use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
 use crate::quotient::{
-    Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Table, TableOptions,
-    Unmarked, Violation,
+    Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Sidecar, Table,
+    TableOptions, Unmarked, Violation,
 };
 use crate::traits::Removed;
 
@@ -25,12 +25,10 @@ pub(crate) struct Core<M = Memory> {
     pub(crate) table: Table<Marks, M>,
     pub(crate) geometry: Geometry,
     pub(crate) layout: Layout,
-    /// Used slots beyond the homes of live fingerprints: their digits, and all slots of ghosts. What
-    /// adds or removes an unextended fingerprint need not count anything but the used slots.
-    pub(crate) beyond: u64,
+    /// What adds or removes an unextended fingerprint leaves these alone, and need not count anything
+    /// but the used slots.
+    pub(crate) extras: Extras,
     pub(crate) ghosts: u64,
-    /// May there be counters among the digits, or ghosts, which are counters of zero?
-    pub(crate) counted: bool,
 }
 
 /// A minirun that was read: where its slots are, and what they say.
@@ -47,9 +45,8 @@ impl Core {
             table: Table::new(options)?,
             geometry: parts.geometry,
             layout,
-            beyond: 0,
+            extras: Extras::new(layout.value_bits, 0, false),
             ghosts: 0,
-            counted: false,
         })
     }
 
@@ -60,9 +57,8 @@ impl Core {
             table: Table::of_blocks(options, blocks)?,
             geometry,
             layout,
-            beyond: 0,
+            extras: Extras::new(layout.value_bits, 0, false),
             ghosts: 0,
-            counted: false,
         })
     }
 
@@ -75,9 +71,8 @@ impl Core {
 
     pub(crate) fn clear(&mut self) {
         self.table.clear();
-        self.beyond = 0;
+        self.extras.set(0, false);
         self.ghosts = 0;
-        self.counted = false;
     }
 }
 
@@ -133,17 +128,7 @@ impl<M: Bytes> Core<M> {
 
     /// Fingerprints that are not ghosts: each has one home slot.
     pub(crate) fn live(&self) -> u64 {
-        self.table.used() - self.beyond
-    }
-
-    /// What slots are marked for, at most. A ghost goes on, too: in a counter of zero.
-    #[inline(always)]
-    pub(super) fn marked(&self) -> Marked {
-        match (self.beyond, self.counted) {
-            (0, _) => Marked::Never,
-            (_, false) => Marked::ToExtend,
-            (_, true) => Marked::ToCount,
-        }
+        self.table.used() - self.extras.beyond()
     }
 
     #[inline]
@@ -162,7 +147,7 @@ impl<M: Bytes> Core<M> {
     #[inline(always)]
     pub(crate) fn answer(&self, h0: u64) -> Option<bool> {
         let core = self;
-        match self.marked() {
+        match self.extras.marked() {
             Marked::ToExtend => {
                 let lane = PhantomData::<Extensions>;
                 self.cpu().run(Answer { core, h0, lane })
@@ -321,8 +306,9 @@ impl<M: Bytes> Core<M> {
         if (live, ghosts) != (self.live(), self.ghosts) {
             return Err(Violation::new("fingerprints are not counted right", live));
         }
-        if counted && !self.counted {
-            return Err(Violation::new("counters are not noted", self.beyond));
+        if counted && !self.extras.counted() {
+            let beyond = self.extras.beyond();
+            return Err(Violation::new("counters are not noted", beyond));
         }
         Ok(())
     }
@@ -391,9 +377,9 @@ impl Core {
                 new: &slots,
             })?;
         }
-        self.beyond = self.table.used() - live;
         self.ghosts = ghosts;
-        self.counted |= new.iter().any(|print| print.count != 1);
+        let counted = self.extras.counted() || new.iter().any(|print| print.count != 1);
+        self.extras.set(self.table.used() - live, counted);
         Ok(())
     }
 
@@ -402,27 +388,36 @@ impl Core {
     #[inline(always)]
     pub(crate) fn insert_plain(&mut self, h0: u64) -> bool {
         let core = self;
-        with_lane!(core.marked(), lane => core.cpu().run(InsertPlain { core, h0, lane }))
+        with_lane!(core.extras.marked(), lane => core.cpu().run(InsertPlain { core, h0, lane }))
     }
 
     /// Removes a fingerprint of a minirun whose fingerprints are all alike, where no marked slot
-    /// is in the way. `None` if the later words must say; nothing has changed then.
+    /// is in the way. Has that been done? If not, nothing has changed: there is none, or the later words
+    /// must say which.
     #[inline(always)]
-    pub(crate) fn remove_plain(&mut self, h0: u64) -> Option<Removed> {
-        if self.layout.value_bits != 0 {
-            return self.remove_with_value(h0);
-        }
+    pub(crate) fn remove_plain(&mut self, h0: u64) -> bool {
         // Without marks and values all are alike: whichever goes, it is right.
-        let core = self;
-        with_lane!(core.marked(), lane => {
-            core.cpu().run(RemovePlain::<_, false> { core, h0, lane })
-        })
+        match self.extras.marked_alike() {
+            Some(Marked::ToExtend) => self.remove_alike::<Extensions>(h0),
+            Some(Marked::Never) => self.remove_alike::<Unmarked>(h0),
+            Some(Marked::ToCount) | None => self.remove_counted_or_valued(h0),
+        }
+    }
+
+    #[inline(always)]
+    fn remove_alike<L: Sidecar>(&mut self, h0: u64) -> bool {
+        let (core, lane) = (self, PhantomData::<L>);
+        core.cpu().run(RemovePlain::<L, false> { core, h0, lane })
     }
 
     #[inline(never)]
-    fn remove_with_value(&mut self, h0: u64) -> Option<Removed> {
+    fn remove_counted_or_valued(&mut self, h0: u64) -> bool {
+        if self.layout.value_bits == 0 {
+            return self.remove_alike::<Marks>(h0);
+        }
         let (core, lane) = (self, PhantomData::<Marks>);
-        core.cpu().run(RemovePlain::<_, true> { core, h0, lane })
+        core.cpu()
+            .run(RemovePlain::<Marks, true> { core, h0, lane })
     }
 
     /// The first digit of `key` if it tells `key` and `query` apart, so that they are not the same.
@@ -442,14 +437,14 @@ impl Core {
         minirun: Minirun,
         key: &Hashed<'_>,
     ) -> bool {
-        let extended = with_lane!(self.marked(), lane => self.cpu().run(Extend {
+        let extended = with_lane!(self.extras.marked(), lane => self.cpu().run(Extend {
             core: self,
             minirun,
             query,
             key,
             lane,
         }));
-        self.beyond += u64::from(extended);
+        self.extras.add(u64::from(extended));
         extended
     }
 
@@ -480,7 +475,7 @@ impl Core {
             query,
             key,
         });
-        self.beyond += self.table.used() - used;
+        self.extras.add(self.table.used() - used);
         result
     }
 
@@ -538,7 +533,8 @@ impl Core {
             h0,
             digit,
         });
-        self.beyond += u64::from(matches!(extended, Short::Done(Ok(()))));
+        let added = matches!(extended, Short::Done(Ok(())));
+        self.extras.add(u64::from(added));
         extended
     }
 }

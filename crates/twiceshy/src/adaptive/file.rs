@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 
 use super::AdaptiveFilter;
 use super::core::Core;
+use super::marked::Extras;
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
@@ -114,10 +115,9 @@ impl<M: Bytes> Core<M> {
             geometry: header.geometry,
             layout,
             // The header has been checked: of the used slots as many are homes of live ones.
-            beyond: header.used - header.live,
+            // To know whether there are counters, one has to look at all of it.
+            extras: Extras::new(layout.value_bits, header.used - header.live, true),
             ghosts: header.ghosts,
-            // To know better, one has to look at all of it.
-            counted: true,
         })
     }
 }

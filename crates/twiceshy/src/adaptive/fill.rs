@@ -1,6 +1,7 @@
 //! Filling a table with fingerprints in hash order.
 
 use super::core::Core;
+use super::marked::Extras;
 use super::print::{Layout, Print};
 use crate::error::Error;
 use crate::quotient::{Fingerprint, Geometry, Mark, Marks, Writer};
@@ -84,12 +85,15 @@ impl Fill {
     pub(crate) fn finish(self) -> Core {
         let table = self.writer.finish();
         Core {
-            beyond: table.used() - self.live,
+            extras: Extras::new(
+                self.layout.value_bits,
+                table.used() - self.live,
+                self.counted,
+            ),
             table,
             geometry: self.geometry,
             layout: self.layout,
             ghosts: self.ghosts,
-            counted: self.counted,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What slots are marked for.
 //!
 //! The fewer marks a table may have, the less closely its lane has to be looked at
-//! ([`Core::marked`](super::core::Core::marked)):
+//! ([`Extras::marked`]):
 //!
 //! | | lane | a lookup |
 //! | --- | --- | --- |
@@ -18,6 +18,110 @@ pub(crate) enum Marked {
     ToExtend,
     /// Counters, too, and ghosts, which are counters of zero.
     ToCount,
+}
+
+/// The used slots that are no homes of live fingerprints, and what follows from them.
+///
+/// Every operation begins with what slots are marked for, so that is kept beside what it follows
+/// from, as flags: one comparison with a byte in memory tells what is asked first. Nothing but these
+/// methods changes the one or the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extras {
+    beyond: u64,
+    counted: bool,
+    valued: bool,
+    /// Is it [`Marked::ToExtend`]?
+    extended: bool,
+    /// Is it [`Marked::Never`]?
+    unmarked: bool,
+    /// The same without values: then fingerprints are all alike that are of one slot and of the same
+    /// minirun.
+    alike: Alike,
+}
+
+/// See [`Extras`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Alike {
+    extended: bool,
+    unmarked: bool,
+}
+
+impl Extras {
+    /// Of a filter with so many value bits: so many slots, and perhaps, if `counted`, counters among
+    /// them.
+    pub(crate) fn new(value_bits: u32, beyond: u64, counted: bool) -> Self {
+        let mut extras = Extras {
+            beyond: 0,
+            counted: false,
+            valued: value_bits > 0,
+            extended: false,
+            unmarked: false,
+            alike: Alike::default(),
+        };
+        extras.set(beyond, counted);
+        extras
+    }
+
+    /// There are so many now, and perhaps, if `counted`, counters among them.
+    #[inline(always)]
+    pub(super) fn set(&mut self, beyond: u64, counted: bool) {
+        self.beyond = beyond;
+        self.counted = counted;
+        self.extended = beyond > 0 && !counted;
+        self.unmarked = beyond == 0;
+        self.alike = Alike {
+            extended: self.extended && !self.valued,
+            unmarked: self.unmarked && !self.valued,
+        };
+    }
+
+    /// There are more of them, which are no counters.
+    #[inline(always)]
+    pub(super) fn add(&mut self, slots: u64) {
+        self.set(self.beyond + slots, self.counted);
+    }
+
+    /// There are fewer.
+    #[inline(always)]
+    pub(super) fn take(&mut self, slots: u64) {
+        self.set(self.beyond - slots, self.counted);
+    }
+
+    /// How many slots: the digits of live fingerprints, and all slots of ghosts.
+    #[inline(always)]
+    pub(crate) fn beyond(&self) -> u64 {
+        self.beyond
+    }
+
+    /// May there be counters among the digits, or ghosts, which are counters of zero?
+    pub(crate) fn counted(&self) -> bool {
+        self.counted
+    }
+
+    /// What slots are marked for, at most. A ghost goes on, too: in a counter of zero.
+    #[inline(always)]
+    pub(crate) fn marked(&self) -> Marked {
+        if self.extended {
+            Marked::ToExtend
+        } else if self.unmarked {
+            Marked::Never
+        } else {
+            Marked::ToCount
+        }
+    }
+
+    /// The same if fingerprints of one slot that are of the same minirun are alike, and there are no
+    /// counters.
+    #[inline(always)]
+    pub(super) fn marked_alike(&self) -> Option<Marked> {
+        if self.alike.extended {
+            Some(Marked::ToExtend)
+        } else if self.alike.unmarked {
+            Some(Marked::Never)
+        } else {
+            None
+        }
+    }
 }
 
 /// Evaluates an expression with the lane that stands for `Marks` in a table with such marks.
@@ -68,20 +172,20 @@ mod tests {
     }
 
     fn check(filter: &AdaptiveFilter, marked: Marked) {
-        assert_eq!(filter.core().marked(), marked);
+        assert_eq!(filter.core().extras.marked(), marked);
         filter.check_invariants().unwrap();
         assert!((1..500_u64).all(|key| filter.contains(&key)));
         // A file that is verified is known as well.
         let bytes = filter.to_bytes();
         let read: AdaptiveFilter = AdaptiveFilter::from_bytes(&bytes).unwrap();
-        assert_eq!(read.core().marked(), marked);
+        assert_eq!(read.core().extras.marked(), marked);
         let view = View::<AdaptiveFilter>::new(&bytes).unwrap();
-        assert_eq!(view.core().marked(), marked);
+        assert_eq!(view.core().extras.marked(), marked);
         // Nothing is known of one that is not, but that there are marks.
         let view = View::<AdaptiveFilter>::new_unverified(&bytes).unwrap();
         let any = marked != Marked::Never;
         let most = if any { Marked::ToCount } else { marked };
-        assert_eq!(view.core().marked(), most);
+        assert_eq!(view.core().extras.marked(), most);
         assert!((1..500_u64).all(|key| view.contains(&key)));
     }
 
@@ -93,7 +197,7 @@ mod tests {
         check(&filter, Marked::ToExtend);
         let removed = filter.remove_known_member(&7_u64);
         assert_eq!(removed, Ok(Removed::One));
-        assert_eq!(filter.core().marked(), Marked::Never);
+        assert_eq!(filter.core().extras.marked(), Marked::Never);
         filter.insert(&7_u64).unwrap();
         check(&filter, Marked::Never);
 
@@ -103,13 +207,16 @@ mod tests {
         filter.remove(&key, keys, Leave::Ghost).unwrap();
         check(&filter, Marked::ToCount);
         filter.clear();
-        assert_eq!(filter.core().marked(), Marked::Never);
+        assert_eq!(filter.core().extras.marked(), Marked::Never);
 
         // Counts are known to whoever copies fingerprints, too.
         let key = filter.hash(&3_u64).into_owned();
         filter.insert_with(&key, 5, 0, &[]).unwrap();
-        assert_eq!(filter.core().marked(), Marked::ToCount);
-        assert_eq!(filter.doubled().unwrap().0.core().marked(), Marked::ToCount);
+        assert_eq!(filter.core().extras.marked(), Marked::ToCount);
+        assert_eq!(
+            filter.doubled().unwrap().0.core().extras.marked(),
+            Marked::ToCount
+        );
     }
 
     #[test]
@@ -118,7 +225,8 @@ mod tests {
         let key = filter.hash(&1000_u64).into_owned();
         filter.insert_with(&key, 5, 0, &[]).unwrap();
         filter.check_invariants().unwrap();
-        filter.core_mut().counted = false;
+        let beyond = filter.core().extras.beyond();
+        filter.core_mut().extras.set(beyond, false);
         assert!(filter.check_invariants().is_err());
     }
 }

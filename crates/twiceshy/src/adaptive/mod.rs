@@ -258,7 +258,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         let (filter, core) = (self, &self.core);
         // A small key is hashed anew for a second look, which few need: that is less to do than to keep
         // its hash and to hear whether the words behind it decide.
-        match core.marked() {
+        match core.extras.marked() {
             Marked::ToExtend if is_small(key) => {
                 let lane = PhantomData::<Extensions>;
                 core.cpu().run(Contains { filter, key, lane })

@@ -24,7 +24,8 @@ use crate::bits::{Isa, Operation};
 use crate::quotient::{Fingerprint, Gap, Marks, Nearby, Run, Short, Sidecar, Table, Taken};
 use crate::traits::Removed;
 
-/// Removes a fingerprint of a minirun whose fingerprints are all alike; `None` if they may differ.
+/// Removes a fingerprint of a minirun whose fingerprints are all alike. Has that been done? If not, there
+/// is none, or they may differ; who is told so finds out which, with the words of the key at hand.
 /// `ALONE` where there are values, which a look at the home slots does not compare: then there must
 /// be one. They may differ, too, if one of them goes on.
 pub(super) struct RemovePlain<'f, L, const ALONE: bool> {
@@ -34,14 +35,14 @@ pub(super) struct RemovePlain<'f, L, const ALONE: bool> {
 }
 
 impl<L: Sidecar, const ALONE: bool> Operation for RemovePlain<'_, L, ALONE> {
-    type Output = Option<Removed>;
+    type Output = bool;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Option<Removed> {
+    fn run<I: Isa>(self) -> bool {
         let RemovePlain { core, h0, lane } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.remove_short::<I, L, ALONE>(fingerprint) {
-            Taken::Done(removed) => Some(removed),
+            Taken::Done(removed) => removed == Removed::One,
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
             Taken::NotHere => I::apart(RemoveBeyond::<L, ALONE> { core, h0, lane }),
             Taken::Marked => I::apart(RemoveBeside { core, h0 }),
@@ -56,14 +57,14 @@ struct RemoveBeside<'f> {
 }
 
 impl Operation for RemoveBeside<'_> {
-    type Output = Option<Removed>;
+    type Output = bool;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Option<Removed> {
+    fn run<I: Isa>(self) -> bool {
         let RemoveBeside { core, h0 } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.remove_beside_marks::<I>(fingerprint) {
-            Short::Done(removed) => removed,
+            Short::Done(removed) => removed == Some(Removed::One),
             Short::NotHere => I::apart(RemoveFar { core, h0 }),
         }
     }
@@ -76,12 +77,12 @@ struct CloseGap<'f, L> {
 }
 
 impl<L: Sidecar> Operation for CloseGap<'_, L> {
-    type Output = Option<Removed>;
+    type Output = bool;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Option<Removed> {
+    fn run<I: Isa>(self) -> bool {
         self.core.table.close_gap::<I, L>(self.gap);
-        Some(Removed::One)
+        true
     }
 }
 
@@ -92,14 +93,14 @@ struct RemoveBeyond<'f, L, const ALONE: bool> {
 }
 
 impl<L: Sidecar, const ALONE: bool> Operation for RemoveBeyond<'_, L, ALONE> {
-    type Output = Option<Removed>;
+    type Output = bool;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Option<Removed> {
+    fn run<I: Isa>(self) -> bool {
         let RemoveBeyond { core, h0, lane } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.remove_displaced::<I, L, ALONE>(fingerprint) {
-            Taken::Done(removed) => Some(removed),
+            Taken::Done(removed) => removed == Removed::One,
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
             Taken::NotHere | Taken::Marked => I::apart(RemoveFar { core, h0 }),
         }
@@ -112,10 +113,10 @@ struct RemoveFar<'f> {
 }
 
 impl Operation for RemoveFar<'_> {
-    type Output = Option<Removed>;
+    type Output = bool;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Option<Removed> {
+    fn run<I: Isa>(self) -> bool {
         let Core {
             table, geometry, ..
         } = self.core;
@@ -124,11 +125,13 @@ impl Operation for RemoveFar<'_> {
             remainder,
         } = geometry.fingerprint(self.h0);
         let run = table.odd_run::<I>(quotient);
-        let at = bare_and_alike(table, &run, remainder)?;
+        let Some(at) = bare_and_alike(table, &run, remainder) else {
+            return false;
+        };
         if !table.close_near::<I>(&run, at) {
             table.close::<I>(&run, at);
         }
-        Some(Removed::One)
+        true
     }
 }
 
@@ -184,7 +187,7 @@ fn remove_print<I: Isa>(
         if !core.table.close_tail::<I>(slot) {
             return I::apart(RemoveAloneFar { core, key });
         }
-        core.beyond -= 1;
+        core.extras.take(1);
     }
     if core.table.close_bare::<I>(quotient, print) {
         return Some(Removed::One);
@@ -224,7 +227,7 @@ impl Operation for RemoveAloneFar<'_, '_> {
         if !is_extended_by(core, slots.clone(), &key) {
             return None;
         }
-        core.beyond -= slots.end - slots.start - 1;
+        core.extras.take(slots.end - slots.start - 1);
         // From the last slot on, so that those that are left are a fingerprint.
         for slot in slots.rev() {
             core.table.close::<I>(&run, slot);

@@ -46,7 +46,7 @@ impl<M: Bytes> Core<M> {
         if (live, ghosts) != (self.live(), self.ghosts) {
             return Err(Violation::new("fingerprints are not counted right", live));
         }
-        self.counted = counted;
+        self.extras.set(self.extras.beyond(), counted);
         Ok(())
     }
 

@@ -97,10 +97,10 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     #[inline(always)]
     pub fn remove_known_member<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
         let h0 = first_word::<H, K>(&self.keyed, key);
-        match self.core.remove_plain(h0) {
-            Some(removed) => Ok(removed),
-            None => self.remove_known_member_by_words(key),
+        if self.core.remove_plain(h0) {
+            return Ok(Removed::One);
         }
+        self.remove_known_member_by_words(key)
     }
 
     #[cold]

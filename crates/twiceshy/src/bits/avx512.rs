@@ -12,21 +12,23 @@
 )]
 
 use std::arch::x86_64::{
-    __m512i, _bzhi_u32, _mm_cvtsi64_si128, _mm512_add_epi8, _mm512_alignr_epi64, _mm512_and_si512,
-    _mm512_andnot_si512, _mm512_cmpeq_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512,
-    _mm512_mask_storeu_epi64, _mm512_maskz_compress_epi8, _mm512_maskz_loadu_epi64,
-    _mm512_or_si512, _mm512_popcnt_epi8, _mm512_popcnt_epi64, _mm512_set1_epi8, _mm512_set1_epi64,
-    _mm512_setr_epi64, _mm512_setzero_si512, _mm512_shldv_epi64, _mm512_shrdv_epi64,
-    _mm512_shuffle_epi8, _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_storeu_si512,
-    _mm512_sub_epi8, _mm512_sub_epi64, _mm512_subs_epu16, _mm512_ternarylogic_epi64,
-    _mm512_xor_si512, _mm512_zextsi128_si512,
+    __m128i, __m512i, _bzhi_u32, _mm_add_epi64, _mm_and_si128, _mm_cvtsi64_si128, _mm_loadu_si128,
+    _mm_or_si128, _mm_set_epi64x, _mm_set1_epi64x, _mm_shrdi_epi64, _mm_srli_epi64,
+    _mm_storeu_si128, _mm_ternarylogic_epi64, _mm512_add_epi8, _mm512_alignr_epi64,
+    _mm512_and_si512, _mm512_andnot_si512, _mm512_cmpeq_epi8_mask, _mm512_cmplt_epu8_mask,
+    _mm512_loadu_si512, _mm512_mask_storeu_epi64, _mm512_maskz_compress_epi8,
+    _mm512_maskz_loadu_epi64, _mm512_or_si512, _mm512_popcnt_epi8, _mm512_popcnt_epi64,
+    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_si512,
+    _mm512_shldv_epi64, _mm512_shrdv_epi64, _mm512_shuffle_epi8, _mm512_sllv_epi64,
+    _mm512_srlv_epi64, _mm512_storeu_si512, _mm512_sub_epi8, _mm512_sub_epi64, _mm512_subs_epu16,
+    _mm512_ternarylogic_epi64, _mm512_xor_si512, _mm512_zextsi128_si512,
 };
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::avx2::{self, Avx2};
 use super::cpu::{Isa, Operation, close_all_by_shift, close_by_shift, open_by_shift};
-use super::masks::{below_end, low_bits};
+use super::masks::{below_end, bits_below, low_bits};
 use super::packed::{Packed, Start};
 use super::raw_block::RawBlock;
 use super::scan::{Scan, Scanned};
@@ -37,11 +39,11 @@ use super::scan::{Scan, Scanned};
 pub(super) struct Avx512(());
 
 /// # Safety
-/// The machine must have popcnt, lzcnt, bmi1, bmi2, avx2, and avx512 with f, bw, bitalg,
+/// The machine must have popcnt, lzcnt, bmi1, bmi2, avx2, and avx512 with f, bw, vl, bitalg,
 /// vpopcntdq and vbmi2.
 #[inline(never)]
 #[target_feature(
-    enable = "popcnt,lzcnt,bmi1,bmi2,avx2,avx512f,avx512bw,avx512bitalg,avx512vpopcntdq,avx512vbmi2"
+    enable = "popcnt,lzcnt,bmi1,bmi2,avx2,avx512f,avx512bw,avx512vl,avx512bitalg,avx512vpopcntdq,avx512vbmi2"
 )]
 pub(super) unsafe fn run<O: Operation>(operation: O) -> O::Output {
     operation.run::<Avx512>()
@@ -54,6 +56,7 @@ pub(super) fn is_available() -> bool {
         avx2::is_available()
             && std::arch::is_x86_feature_detected!("avx512f")
             && std::arch::is_x86_feature_detected!("avx512bw")
+            && std::arch::is_x86_feature_detected!("avx512vl")
             && std::arch::is_x86_feature_detected!("avx512bitalg")
             && std::arch::is_x86_feature_detected!("avx512vpopcntdq")
             && std::arch::is_x86_feature_detected!("avx512vbmi2")
@@ -179,6 +182,50 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn with_gap(word: u64, from: u32, to: u32) -> u64 {
         Avx2::with_gap(word, from, to)
+    }
+
+    /// What moves is cut off above before it does, so that what it leaves is empty.
+    #[inline(always)]
+    unsafe fn close_bit_of_two(words: *mut u8, from: u32, to: u32) {
+        // SAFETY: see `Avx512` and the caller's promise.
+        unsafe {
+            let here = _mm_loadu_si128(words.cast());
+            let through = both(bits_below((to & 63) + 1));
+            let moved = _mm_srli_epi64::<1>(_mm_and_si128(here, through));
+            // The tables are those of `c ? b : a`, and of `a | b & !c`.
+            let closed = _mm_ternarylogic_epi64::<0b1101_1000>(moved, here, both(low_bits(from)));
+            let closed = _mm_ternarylogic_epi64::<0b1111_0100>(closed, here, through);
+            _mm_storeu_si128(words.cast(), closed);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn close_all_of_two(words: *mut u8, next: *const u8, bit: u32) {
+        // SAFETY: see `Avx512` and the caller's promise.
+        unsafe {
+            let here = _mm_loadu_si128(words.cast());
+            let moved = _mm_shrdi_epi64::<1>(here, _mm_loadu_si128(next.cast()));
+            // The table is that of `c ? b : a`.
+            let closed = _mm_ternarylogic_epi64::<0b1101_1000>(moved, here, both(low_bits(bit)));
+            _mm_storeu_si128(words.cast(), closed);
+        }
+    }
+
+    /// Added to themselves, bits move up by one.
+    #[inline(always)]
+    unsafe fn open_bit_of_two(words: *mut u8, from: u32, to: u32, new: [u64; 2]) {
+        let [first, second] = new.map(|bit| (bit << (from & 63)) as i64);
+        // SAFETY: see `Avx512` and the caller's promise.
+        unsafe {
+            let here = _mm_loadu_si128(words.cast());
+            let moving = _mm_and_si128(here, both(bits_below(to)));
+            // The table is that of `a & !c`.
+            let below = both(low_bits(from));
+            let moving = _mm_ternarylogic_epi64::<0b0101_0000>(moving, moving, below);
+            let opened = _mm_add_epi64(here, moving);
+            let opened = _mm_or_si128(opened, _mm_set_epi64x(second, first));
+            _mm_storeu_si128(words.cast(), opened);
+        }
     }
 
     #[inline(always)]
@@ -514,6 +561,13 @@ unsafe fn starts() -> __m512i {
 fn first_lanes(count: u32) -> u8 {
     // SAFETY: see `Avx512`.
     unsafe { _bzhi_u32(0xff, count) as u8 }
+}
+
+/// A word, twice.
+#[inline(always)]
+unsafe fn both(word: u64) -> __m128i {
+    // SAFETY: see `Avx512`.
+    unsafe { _mm_set1_epi64x(word as i64) }
 }
 
 /// A word, and seven zeros.

@@ -14,7 +14,7 @@ use super::packed::Packed;
 use super::raw_block::{RawBlock, load, store};
 use super::scan::{self, Scan, Scanned};
 use super::select;
-use super::word::{close_bits, mask_below, mask_through, rank_through};
+use super::word::{close_bits, mask_below, mask_through, open_bit, rank_through};
 
 /// A set of instructions to compile an [`Operation`] for.
 pub trait Isa: Copy {
@@ -80,6 +80,47 @@ pub trait Isa: Copy {
         // Added to themselves, bits move up by one.
         let moving = Self::low_bits(word, to) >> (from & 63) << (from & 63);
         word.wrapping_add(moving)
+    }
+
+    /// [`close_bit`](Self::close_bit) for two words that lie side by side.
+    ///
+    /// # Safety
+    /// `words` is valid for reads and writes of 16 bytes.
+    #[inline(always)]
+    unsafe fn close_bit_of_two(words: *mut u8, from: u32, to: u32) {
+        for at in [0, 8] {
+            // SAFETY: the caller's promise.
+            unsafe { store(words, at, Self::close_bit(load(words, at), from, to)) };
+        }
+    }
+
+    /// [`without_bit`](Self::without_bit) for two words that lie side by side. Their highest bits are
+    /// the lowest of two others then.
+    ///
+    /// # Safety
+    /// `words` is valid for reads and writes of 16 bytes, `next` for reads of as many.
+    #[inline(always)]
+    unsafe fn close_all_of_two(words: *mut u8, next: *const u8, bit: u32) {
+        for at in [0, 8] {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let word = Self::without_bit(load(words, at), bit);
+                store(words, at, word | load(next, at) << 63);
+            }
+        }
+    }
+
+    /// [`with_gap`](Self::with_gap) for two words that lie side by side, with the bits of `new` in the
+    /// gaps, where there must be none else.
+    ///
+    /// # Safety
+    /// `words` is valid for reads and writes of 16 bytes.
+    #[inline(always)]
+    unsafe fn open_bit_of_two(words: *mut u8, from: u32, to: u32, new: [u64; 2]) {
+        for (at, new) in [0, 8].into_iter().zip(new) {
+            // SAFETY: the caller's promise.
+            unsafe { store(words, at, open_bit::<Self>(load(words, at), from, to, new)) };
+        }
     }
 
     /// The lowest `count` bits of `word`; all of them if `count` is 64.

@@ -11,8 +11,8 @@
 struct Masks {
     /// Entry `n`: all bits but bit `n`, if there is one.
     all_but: [u64; 128],
-    /// Entry `n`: the lowest `n` bits.
-    below: [u64; 64],
+    /// Entry `n`: the lowest `n` bits, as far as there are such.
+    below: [u64; 128],
     /// Entry `n`: the bits `n - 1` and `n`, as far as there are such.
     pairs: [u64; 128],
     /// Row `b`: 64 bytes of ones, one with the lowest `b` bits, and zeros. From `64 - n` on, there
@@ -26,7 +26,7 @@ const ROW: usize = 128;
 static MASKS: Masks = {
     let mut masks = Masks {
         all_but: [!0; 128],
-        below: [0; 64],
+        below: [!0; 128],
         pairs: [0; 128],
         rows: [[0; ROW]; 8],
     };
@@ -61,6 +61,13 @@ pub(super) fn low_bits(count: u32) -> u64 {
     MASKS.below[(count & 63) as usize]
 }
 
+/// The lowest `count & 127` bits, as far as there are such.
+#[inline(always)]
+#[must_use]
+pub(super) fn bits_below(count: u32) -> u64 {
+    MASKS.below[(count & 127) as usize]
+}
+
 /// Bit number `n & 127`, from 1 on, and the next one, as far as there are such.
 #[inline(always)]
 #[must_use]
@@ -92,6 +99,7 @@ mod tests {
         for n in 0..64 {
             assert_eq!((all_but(n), all_but(64 + n)), (!(1 << n), !0));
             assert_eq!(low_bits(n), (1 << n) - 1);
+            assert_eq!((bits_below(n), bits_below(64 + n)), (low_bits(n), !0));
             assert_eq!(u128::from(pair(n)), 3 << n >> 1);
         }
         assert_eq!((pair(64), pair(65)), (1 << 63, 0));

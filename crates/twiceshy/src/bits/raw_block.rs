@@ -257,6 +257,25 @@ impl<'t> RawBlockMut<'t> {
         unsafe { store(self.start, AT, word) };
     }
 
+    /// Takes a bit out of the eight bytes at `AT` of the header, the last of it, and of those behind
+    /// them, the first of the lane, which has as many; see [`Isa::close_bit`].
+    #[inline(always)]
+    pub fn close_bit_of_two<I: Isa, const AT: usize>(&mut self, from: u32, to: u32) {
+        const { assert!(AT + 8 == HEADER) };
+        debug_assert!(self.slots_at >= HEADER + 8);
+        // SAFETY: slots are behind the header, and take at least eight bytes.
+        unsafe { I::close_bit_of_two(self.start.add(AT), from, to) };
+    }
+
+    /// Puts bits into the same eight bytes; see [`Isa::open_bit_of_two`].
+    #[inline(always)]
+    pub fn open_bit_of_two<I: Isa, const AT: usize>(&mut self, from: u32, to: u32, new: [u64; 2]) {
+        const { assert!(AT + 8 == HEADER) };
+        debug_assert!(self.slots_at >= HEADER + 8);
+        // SAFETY: as above.
+        unsafe { I::open_bit_of_two(self.start.add(AT), from, to, new) };
+    }
+
     /// Writes the two bytes at `AT` of the header.
     #[inline(always)]
     pub fn set_half_word<const AT: usize>(&mut self, half: u16) {

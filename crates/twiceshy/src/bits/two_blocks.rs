@@ -126,6 +126,16 @@ impl<'t> TwoBlocks<'t> {
         }
     }
 
+    /// Takes a bit out of the words that [`RawBlockMut::close_bit_of_two`] does, through their ends, where
+    /// the first bits of the next block's come in.
+    #[inline(always)]
+    pub fn close_all_of_two<I: Isa, const AT: usize>(&mut self, bit: u32) {
+        const { assert!(AT + 8 == HEADER) };
+        debug_assert!(self.slots_at >= HEADER + 8);
+        // SAFETY: as there, for both blocks.
+        unsafe { I::close_all_of_two(self.start.add(AT), self.start_of_next().add(AT), bit) };
+    }
+
     /// Takes out the first slot of the next block: those behind it, through slot `to`, move down by
     /// one, and that is left empty.
     #[inline(always)]

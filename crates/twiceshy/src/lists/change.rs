@@ -98,8 +98,10 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
                 self.rewrite(minirun)
             }
             Some(_) if F::TAG_BITS == 0 && !self.members.any(list) => {
-                let removed = self.filter.core_mut().remove_plain(h0);
-                removed.map_or_else(|| self.rewrite(minirun), |_| Ok(()))
+                if self.filter.core_mut().remove_plain(h0) {
+                    return Ok(());
+                }
+                self.rewrite(minirun)
             }
             Some(_) => self.rewrite(minirun),
         }

@@ -14,7 +14,7 @@
 
 use super::sidecar::Sidecar;
 use crate::bits::{
-    Isa, Packed, RawBlock, RawBlockMut, in_register, mask_below, open_bit, rank_through,
+    Isa, Packed, RawBlock, RawBlockMut, TwoBlocks, in_register, mask_below, open_bit, rank_through,
     shift_bits_down, shift_bits_up,
 };
 
@@ -371,12 +371,23 @@ fn first_of(word: u64) -> Option<u32> {
     (word != 0).then(|| word.trailing_zeros())
 }
 
-/// Moves the runend bits from `from` up to `to` up by one, where `to` is an empty slot or the end
-/// of the block, and gives slot `from` the bit `runend`.
+/// Moves what is beside the slots up by one, where `to` is an empty slot or the end of the block: runend
+/// bits and marks from slot `start` on, which gets those of `new`, or items from slot `at` on.
 #[inline(always)]
-pub(super) fn open_runends<I: Isa>(block: &mut RawBlockMut<'_>, from: u32, to: u32, runend: u64) {
-    let word = open_bit::<I>(stored_runends(&block.as_ref()), from, to, runend);
+pub(super) fn open_beside<I: Isa, S: Sidecar>(
+    block: &mut RawBlockMut<'_>,
+    (start, at): (u32, u32),
+    to: u32,
+    new: Slot<S::Item>,
+) {
+    let runend = u64::from(new.runend);
+    if S::MARKS {
+        let bits = [runend, u64::from(S::is_mark(new.item))];
+        return block.open_bit_of_two::<I, RUNENDS>(start, to, bits);
+    }
+    let word = open_bit::<I>(stored_runends(&block.as_ref()), start, to, runend);
     block.set_word::<RUNENDS>(word);
+    let _empty = S::shift_up(block.lane(), at, to.min(63), new.item);
 }
 
 /// Sets the occupied bits that are set in `quotients`.
@@ -523,24 +534,40 @@ pub(super) fn close<I: Isa, S: Sidecar>(
     let (runends, _) = shift_bits_down(stored_runends(&block.as_ref()), start, to, carry.runend);
     block.set_word::<RUNENDS>(runends);
     let _closed = block.shift_down::<I>(at, to, carry.value);
-    match to {
-        63 => S::close_all::<I>(block.lane(), start, at, carry.item),
-        _ => S::close::<I>(block.lane(), start, at, to),
-    }
+    let from = if S::MARKS { start } else { at };
+    let _closed = S::shift_down(block.lane(), from, to, carry.item);
 }
 
-/// The runend bits of [`close`], with less to do for them.
+/// What [`close`] does beside the slots themselves, with less to do for it: takes out the runend bit and
+/// the mark of slot `start`, or the item of slot `at`, and leaves slot `to` empty.
 #[inline(always)]
-pub(super) fn close_runends<I: Isa>(block: &mut RawBlockMut<'_>, start: u32, to: u32) {
+pub(super) fn close_beside<I: Isa, S: Sidecar>(
+    block: &mut RawBlockMut<'_>,
+    start: u32,
+    at: u32,
+    to: u32,
+) {
+    if S::MARKS {
+        return block.close_bit_of_two::<I, RUNENDS>(start, to);
+    }
     let runends = stored_runends(&block.as_ref());
     block.set_word::<RUNENDS>(I::close_bit(runends, start, to));
+    let _closed = S::shift_down(block.lane(), at, to, S::Item::default());
 }
 
-/// The same through the last slot of the block, which gets the lowest bit of `carry`.
+/// The same through the last slot of the block, which gets what the first one of the next has.
 #[inline(always)]
-pub(super) fn close_all_runends<I: Isa>(block: &mut RawBlockMut<'_>, start: u32, carry: u64) {
+pub(super) fn close_all_beside<I: Isa, S: Sidecar>(two: &mut TwoBlocks<'_>, start: u32, at: u32) {
+    if S::MARKS {
+        return two.close_all_of_two::<I, RUNENDS>(start);
+    }
+    let mut next = two.next();
+    let carry = stored_runends(&next.as_ref());
+    let item = S::get(next.lane(), 0);
+    let mut block = two.near();
     let runends = stored_runends(&block.as_ref());
     block.set_word::<RUNENDS>(I::without_bit(runends, start) | carry << 63);
+    let _closed = S::shift_down(block.lane(), at, 63, item);
 }
 
 /// Writes all occupied bits at once.

@@ -95,9 +95,7 @@ fn open<I: Isa, L: Sidecar>(
     to: u32,
     slot: Slot<L::Item>,
 ) {
-    let mut block = two.near();
-    block::open_runends::<I>(&mut block, start, to, u64::from(slot.runend));
-    L::open::<I>(block.lane(), start, at, to, slot.item);
+    block::open_beside::<I, L>(&mut two.near(), (start, at), to, slot);
     two.open::<I>(at, to, slot.value);
 }
 
@@ -427,7 +425,6 @@ fn last_slot<L: Sidecar>(block: &RawBlock<'_>) -> Slot<L::Item> {
 fn open_next<I: Isa, L: Sidecar>(two: &mut TwoBlocks<'_>, to: u32, carry: Slot<L::Item>) {
     let mut next = two.next();
     block::raise_offset(&mut next);
-    block::open_runends::<I>(&mut next, 0, to, u64::from(carry.runend));
-    L::open::<I>(next.lane(), 0, 0, to, carry.item);
+    block::open_beside::<I, L>(&mut next, (0, 0), to, carry);
     two.open_next::<I>(to, carry.value);
 }

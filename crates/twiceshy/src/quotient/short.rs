@@ -134,9 +134,8 @@ impl Place {
     pub(super) fn close<I: Isa, L: Sidecar>(self, two: &mut TwoBlocks<'_>, to: u32) {
         let Place { start, before } = self;
         let mut block = two.near();
-        block::close_runends::<I>(&mut block, start, to);
         let at = start + block.packed().index_behind(start, before);
-        L::close::<I>(block.lane(), start, at, to);
+        block::close_beside::<I, L>(&mut block, start, at, to);
         two.close::<I>(start, before, to);
     }
 
@@ -258,19 +257,12 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
                 break;
             }
             let last_moving = header.last_moving_displaced::<I>(last);
-            let mut next = two.next();
-            block::set_offset(&mut next, last as u16);
-            let runends = block::stored_runends(&next.as_ref());
-            let item = L::get(next.lane(), 0);
-            let mut block = two.near();
-            block::close_all_runends::<I>(&mut block, start, runends);
-            let at = start + block.packed().index_behind(start, before);
-            L::close_all::<I>(block.lane(), start, at, item);
+            block::set_offset(&mut two.next(), last as u16);
+            let at = start + two.packed().index_behind(start, before);
+            block::close_all_beside::<I, L>(&mut two, start, at);
             two.close_all::<I>(start, before);
             if let Some(to) = last_moving {
-                let mut next = two.next();
-                block::close_runends::<I>(&mut next, 0, to);
-                L::close::<I>(next.lane(), 0, 0, to);
+                block::close_beside::<I, L>(&mut two.next(), 0, 0, to);
                 two.close_next::<I>(to);
                 return;
             }

@@ -17,7 +17,7 @@
 //!
 //! So the last slots of runs are `runends & !marked`, whatever their fingerprints take.
 
-use crate::bits::{Isa, Lane, load_word, open_bit, shift_bits_down, shift_bits_up, store_word};
+use crate::bits::{Lane, load_word, shift_bits_down, shift_bits_up, store_word};
 
 /// Per-slot data of a block. All functions get the lane's [`BYTES`](Lane::BYTES)
 /// bytes, which are zero in an empty block.
@@ -25,7 +25,8 @@ pub trait Sidecar: Lane {
     /// What rides along with one slot. The default is the item of an empty slot.
     type Item: Copy + Default + PartialEq + std::fmt::Debug;
 
-    /// May slots be marked? If not, [`marked`](Sidecar::marked) is always zero.
+    /// May slots be marked? If not, [`marked`](Sidecar::marked) is always zero. If so, the lane is a
+    /// word with the marks, which the engine may move along with the word before it, the runend bits.
     const MARKS: bool;
 
     /// May marked slots have runend bits? If not, every runend bit is the end of a run, and nobody
@@ -55,32 +56,9 @@ pub trait Sidecar: Lane {
     /// the item that was at `to`.
     fn shift_up(lane: &mut [u8], from: u32, to: u32, carry: Self::Item) -> Self::Item;
 
-    /// Moves the items of `at..to` up by one slot and puts `new` at `at`; marks from `start` on, which
-    /// is not behind `at`. Slot `to` is empty; or it is 64, and the last item is no more.
-    #[inline(always)]
-    fn open<I: Isa>(lane: &mut [u8], start: u32, at: u32, to: u32, new: Self::Item) {
-        let from = if Self::MARKS { start } else { at };
-        let _empty = Self::shift_up(lane, from, to.min(63), new);
-    }
-
     /// Moves the items of `from + 1..=to` down by one slot, puts `carry` at `to`, and
     /// gives the item that was at `from`.
     fn shift_down(lane: &mut [u8], from: u32, to: u32, carry: Self::Item) -> Self::Item;
-
-    /// [`shift_down`](Sidecar::shift_down) from `at`, of marks from `start` on, which is not behind
-    /// `at`, with an empty slot for `carry`.
-    #[inline(always)]
-    fn close<I: Isa>(lane: &mut [u8], start: u32, at: u32, to: u32) {
-        let from = if Self::MARKS { start } else { at };
-        let _closed = Self::shift_down(lane, from, to, Self::Item::default());
-    }
-
-    /// [`close`](Sidecar::close) through the last slot of the block, with a `carry`.
-    #[inline(always)]
-    fn close_all<I: Isa>(lane: &mut [u8], start: u32, at: u32, carry: Self::Item) {
-        let from = if Self::MARKS { start } else { at };
-        let _closed = Self::shift_down(lane, from, 63, carry);
-    }
 }
 
 /// Nothing beside the slots, or `LANE` bytes a block that nobody looks at.
@@ -189,27 +167,10 @@ impl<const RUNENDS: bool> Sidecar for Marks<RUNENDS> {
     }
 
     #[inline(always)]
-    fn open<I: Isa>(lane: &mut [u8], start: u32, _at: u32, to: u32, new: Mark) {
-        let word = open_bit::<I>(load_word(lane, 0), start, to, u64::from(Self::is_mark(new)));
-        store_word(lane, 0, word);
-    }
-
-    #[inline(always)]
     fn shift_down(lane: &mut [u8], from: u32, to: u32, carry: Mark) -> Mark {
         let (word, out) = shift_bits_down(load_word(lane, 0), from, to, Self::is_mark(carry));
         store_word(lane, 0, word);
         mark(out)
-    }
-
-    #[inline(always)]
-    fn close<I: Isa>(lane: &mut [u8], start: u32, _at: u32, to: u32) {
-        store_word(lane, 0, I::close_bit(load_word(lane, 0), start, to));
-    }
-
-    #[inline(always)]
-    fn close_all<I: Isa>(lane: &mut [u8], start: u32, _at: u32, carry: Mark) {
-        let word = I::without_bit(load_word(lane, 0), start);
-        store_word(lane, 0, word | u64::from(Self::is_mark(carry)) << 63);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The fast against the portable, and both against counting.
 
 use super::*;
+use crate::bits::{shift_bits_down, shift_bits_up};
 
 struct Select(u64, u32);
 
@@ -327,4 +328,67 @@ fn all_settled_and_compress_match_counting() {
 #[test]
 fn the_fast_path_is_taken_where_the_machine_has_it() {
     assert_eq!(Cpu::detect() != Cpu::portable(), avx2::is_available());
+}
+
+/// Something that is done to two words side by side.
+#[derive(Clone, Copy, Debug)]
+enum OfTwo {
+    Close(u32, u32),
+    CloseAll(u32, [u64; 2]),
+    Open(u32, u32, [u64; 2]),
+}
+
+/// Does it, with words of zeros before and behind that must stay.
+struct DoToTwo([u64; 2], OfTwo);
+
+impl Operation for DoToTwo {
+    type Output = [u64; 4];
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> [u64; 4] {
+        let DoToTwo([first, second], what) = self;
+        let mut words = [0, first.to_le(), second.to_le(), 0];
+        let here = words[1..3].as_mut_ptr().cast::<u8>();
+        // SAFETY: there are two words, and two in every `next`.
+        unsafe {
+            match what {
+                OfTwo::Close(from, to) => I::close_bit_of_two(here, from, to),
+                OfTwo::CloseAll(bit, next) => {
+                    let next = next.map(u64::to_le);
+                    I::close_all_of_two(here, next.as_ptr().cast(), bit);
+                }
+                OfTwo::Open(from, to, new) => I::open_bit_of_two(here, from, to, new),
+            }
+        }
+        words.map(u64::from_le)
+    }
+}
+
+#[test]
+fn two_words_are_changed_as_each_of_them() {
+    let check = |words: [u64; 2], what, expected: [u64; 2]| {
+        let expected = [0, expected[0], expected[1], 0];
+        for cpu in Cpu::all() {
+            assert_eq!(cpu.run(DoToTwo(words, what)), expected, "{cpu:?} {what:?}");
+        }
+    };
+    let words = [0xdead_beef_0bad_cafe_u64, 0x9e37_79b9_7f4a_7c15];
+    for from in 0..64 {
+        for next in [[0, 0], [1, 2], [0, 1], [!0, !0]] {
+            let closed = |at: usize| shift_bits_down(words[at], from, 63, next[at] & 1 == 1).0;
+            check(words, OfTwo::CloseAll(from, next), [0, 1].map(closed));
+        }
+        for to in from..64 {
+            let closed = |word| shift_bits_down(word, from, to, false).0;
+            check(words, OfTwo::Close(from, to), words.map(closed));
+        }
+        for to in from..=64 {
+            // Bit `to` is clear, if there is one.
+            let room = words.map(|word| if to < 64 { word & !(1 << to) } else { word });
+            for new in [[0, 0], [1, 0], [0, 1], [1, 1]] {
+                let opened = |at: usize| shift_bits_up(room[at], from, to.min(63), new[at] == 1).0;
+                check(room, OfTwo::Open(from, to, new), [0, 1].map(opened));
+            }
+        }
+    }
 }
