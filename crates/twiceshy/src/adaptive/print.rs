@@ -55,6 +55,9 @@ impl Digits<'_> {
 impl Stream for Digits<'_> {
     #[inline]
     fn digit(&self, k: usize) -> u64 {
+        if k == 0 {
+            return self.first();
+        }
         self.key.bits(k as u64 * u64::from(self.width), self.width)
     }
 

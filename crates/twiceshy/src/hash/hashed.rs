@@ -161,13 +161,15 @@ impl<'k> Hashed<'k> {
         );
         let index = 1 + from_bit / 64;
         let skip = (from_bit % 64) as u32;
-        let pair = self.pair(index / 2);
-        let word = pair[(index % 2) as usize];
+        // Not as an array: that would be read as one, while its words may still be on their way to the
+        // cache one by one, and a processor waits for the end of that.
+        let [even, odd] = self.pair(index / 2);
+        let word = if index % 2 == 0 { even } else { odd };
         let top = if skip + width <= 64 {
             word << skip
         } else {
             let next = match index % 2 {
-                0 => pair[1],
+                0 => odd,
                 _ => self.pair(index / 2 + 1)[0],
             };
             word << skip | next >> (64 - skip)

@@ -34,7 +34,9 @@ pub(crate) enum Taken {
     Across(Gap),
     /// Nothing has changed, the long way must do it.
     NotHere,
-    /// The same, because of marked slots.
+    /// The same, because there are marked slots in the run.
+    BesideMarks,
+    /// The same, and the first slot with the remainder is one of those.
     Marked,
 }
 
@@ -60,6 +62,12 @@ impl Gap {
         let (home, start) = split(slot);
         (home, start, before)
     }
+}
+
+/// The lowest set bit of `word` alone.
+#[inline(always)]
+fn lowest(word: u64) -> u64 {
+    word & word.wrapping_neg()
 }
 
 /// A slot of a run that is to be taken out.
@@ -88,7 +96,7 @@ impl Place {
     /// a slot and has some more. If there is none, or it is not a simple case, nothing has changed. If
     /// `ALONE`, it is none where two have the remainder.
     #[inline(always)]
-    fn find<L: Sidecar, const ALONE: bool>(
+    fn find<I: Isa, L: Sidecar, const ALONE: bool>(
         two: &mut TwoBlocks<'_>,
         (start, more): (u32, u32),
         pattern: u64,
@@ -113,14 +121,16 @@ impl Place {
             return Err(Taken::NotHere);
         }
         if L::MARKS {
-            // Any would say that not all that are equal are alike.
-            let Some(slots) = packed.slots_through(more) else {
-                return Err(Taken::NotHere);
-            };
-            // The lane is read here and not with the header: no register has to keep it.
-            let near = two.near();
-            if slots & L::marked(near.as_ref().in_register().lane()) >> start != 0 {
-                return Err(Taken::Marked);
+            // The lane is read here and not with the header, and again where it is asked again: no
+            // register has to keep it.
+            let mut marked = || L::marked(two.near().as_ref().in_register().lane()) >> start;
+            // Any would say that not all that are equal are alike. The last slot of a run is none.
+            if I::low_bits(marked(), more) != 0 {
+                let first = lowest(packed.slots_of::<I>(equal));
+                return Err(match first & marked() {
+                    0 => Taken::BesideMarks,
+                    _ => Taken::Marked,
+                });
             }
         }
         Ok(Place {
@@ -176,7 +186,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Taken::Done(Removed::NotFound);
         };
         let run = header.member_run::<I>(u32::from(header.offset), rank, i);
-        let place = match Place::find::<L, ALONE>(&mut two, run, pattern) {
+        let place = match Place::find::<I, L, ALONE>(&mut two, run, pattern) {
             Ok(place) => place,
             Err(taken) => return taken,
         };
@@ -226,7 +236,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         }
         let pattern = two.packed().repeat_compared(fingerprint.remainder);
         let run = header.member_run::<I>(0, rank - here, 0);
-        let place = match Place::find::<L, ALONE>(&mut two, run, pattern) {
+        let place = match Place::find::<I, L, ALONE>(&mut two, run, pattern) {
             Ok(place) => place,
             Err(taken) => return taken,
         };
