@@ -257,8 +257,8 @@ impl<'t> RawBlockMut<'t> {
         unsafe { store(self.start, AT, word) };
     }
 
-    /// Takes a bit out of the eight bytes at `AT` of the header, the last of it, and of those behind
-    /// them, the first of the lane, which has as many; see [`Isa::close_bit`].
+    /// Takes a bit out of the word at `AT`, the last of the header, and out of the one behind it, the
+    /// first of the lane, which has one; see [`Isa::close_bit_of_two`].
     #[inline(always)]
     pub fn close_bit_of_two<I: Isa, const AT: usize>(&mut self, from: u32, to: u32) {
         const { assert!(AT + 8 == HEADER) };
@@ -267,7 +267,7 @@ impl<'t> RawBlockMut<'t> {
         unsafe { I::close_bit_of_two(self.start.add(AT), from, to) };
     }
 
-    /// Puts bits into the same eight bytes; see [`Isa::open_bit_of_two`].
+    /// Puts a bit into each of the same two words; see [`Isa::open_bit_of_two`].
     #[inline(always)]
     pub fn open_bit_of_two<I: Isa, const AT: usize>(&mut self, from: u32, to: u32, new: [u64; 2]) {
         const { assert!(AT + 8 == HEADER) };
