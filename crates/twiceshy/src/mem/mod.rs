@@ -5,14 +5,27 @@
 //! hands them out on request (`madvise`) where its administrator lets it. Nothing
 //! depends on the answer. The crate `memmap2` does the asking, so there is no unsafe code
 //! here.
+//!
+//! ```text
+//! | 2 MiB | 2 MiB | 2 MiB |  rest  |         |
+//! |---- huge pages asked -|
+//! |------------- len --------------|         |
+//! |------------------ mapped ----------------|
+//! ```
+//!
+//! A huge page lies at a multiple of its size. Linux (6.7 and later) puts a mapping there whose
+//! length is such a multiple, too; any other one lies anywhere, and a table of a few megabytes
+//! would lose one of its huge pages by chance. So the length is rounded up: what nobody touches
+//! of a mapping is address space and no memory. For the rest of the table small pages do, as
+//! there are less than 512 of them.
 
 use std::fmt;
 
 use crate::error::Error;
 
-/// From this size on memory is mapped, and [`HugePages::Ask`] asks for huge pages.
+/// The size of a huge page. From it on memory is mapped, and [`HugePages::Ask`] asks for them.
 #[cfg(any(test, all(feature = "huge-pages", target_os = "linux")))]
-const HUGE_FROM_BYTES: usize = 1 << 21;
+const HUGE_PAGE: usize = 1 << 21;
 
 /// Whether a table may ask the system for huge pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +46,8 @@ enum Source {
     #[cfg(all(feature = "huge-pages", target_os = "linux"))]
     Mapped {
         map: memmap2::MmapMut,
+        /// How many bytes of the mapping are meant.
+        len: usize,
         huge_pages: HugePages,
     },
 }
@@ -46,13 +61,20 @@ impl Memory {
         let too_large =
             || Error::geometry(format!("a table of {len} bytes does not fit in memory"));
         #[cfg(all(feature = "huge-pages", target_os = "linux"))]
-        if len >= HUGE_FROM_BYTES {
-            let map = memmap2::MmapMut::map_anon(len).map_err(|_| too_large())?;
+        if len >= HUGE_PAGE {
+            let mapped = len.checked_next_multiple_of(HUGE_PAGE);
+            let map = memmap2::MmapMut::map_anon(mapped.ok_or_else(too_large)?);
+            let map = map.map_err(|_| too_large())?;
             if huge_pages == HugePages::Ask {
+                let whole = len / HUGE_PAGE * HUGE_PAGE;
                 // A wish, not a need: without it the table works on small pages.
-                let _ = map.advise(memmap2::Advice::HugePage);
+                let _ = map.advise_range(memmap2::Advice::HugePage, 0, whole);
             }
-            return Ok(Memory(Source::Mapped { map, huge_pages }));
+            return Ok(Memory(Source::Mapped {
+                map,
+                len,
+                huge_pages,
+            }));
         }
         let _ = huge_pages;
         let mut bytes = Vec::new();
@@ -83,7 +105,8 @@ impl AsRef<[u8]> for Memory {
         match &self.0 {
             Source::Heap(bytes) => bytes,
             #[cfg(all(feature = "huge-pages", target_os = "linux"))]
-            Source::Mapped { map, .. } => map,
+            // There are as many; and where only the address is asked for, nothing is compared.
+            Source::Mapped { map, len, .. } => map.get(..*len).unwrap_or(map),
         }
     }
 }
@@ -94,7 +117,10 @@ impl AsMut<[u8]> for Memory {
         match &mut self.0 {
             Source::Heap(bytes) => bytes,
             #[cfg(all(feature = "huge-pages", target_os = "linux"))]
-            Source::Mapped { map, .. } => map,
+            Source::Mapped { map, len, .. } => {
+                let len = map.len().min(*len);
+                &mut map[..len]
+            }
         }
     }
 }
@@ -111,7 +137,7 @@ mod tests {
 
     #[test]
     fn memory_is_zeroed_and_clones_by_value() {
-        for len in [0, 1, 4096, HUGE_FROM_BYTES, HUGE_FROM_BYTES + 17] {
+        for len in [0, 1, 4096, HUGE_PAGE, HUGE_PAGE + 17] {
             for huge_pages in [HugePages::Ask, HugePages::Never] {
                 let mut memory = Memory::zeroed(len, huge_pages).unwrap();
                 assert_eq!(memory.as_ref().len(), len);
@@ -126,7 +152,9 @@ mod tests {
 
     #[test]
     fn memory_that_cannot_be_had_is_an_error() {
-        let error = Memory::zeroed(usize::MAX / 4, HugePages::Ask).unwrap_err();
-        assert!(error.to_string().contains("does not fit in memory"));
+        for len in [usize::MAX / 4, usize::MAX] {
+            let error = Memory::zeroed(len, HugePages::Ask).unwrap_err();
+            assert!(error.to_string().contains("does not fit in memory"));
+        }
     }
 }
