@@ -46,8 +46,6 @@ impl<L: Sidecar, const ALONE: bool> Operation for RemovePlain<'_, L, ALONE> {
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
             Taken::NotHere => I::apart(RemoveBeyond::<L, ALONE> { core, h0, lane }),
             Taken::BesideMarks => I::apart(RemoveBeside { core, h0 }),
-            // It goes on in digits, which only the later words can be compared with, or is one itself.
-            Taken::Marked => false,
         }
     }
 }
@@ -104,7 +102,7 @@ impl<L: Sidecar, const ALONE: bool> Operation for RemoveBeyond<'_, L, ALONE> {
         match core.table.remove_displaced::<I, L, ALONE>(fingerprint) {
             Taken::Done(removed) => removed == Removed::One,
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
-            Taken::NotHere | Taken::BesideMarks | Taken::Marked => I::apart(RemoveFar { core, h0 }),
+            Taken::NotHere | Taken::BesideMarks => I::apart(RemoveFar { core, h0 }),
         }
     }
 }

@@ -133,12 +133,6 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn with_room_from(ends: u64, starts: u64, rank: u32) -> u64 {
-        let rank = rank & 63;
-        Self::deposit(room_in_order(ends, starts) >> rank << rank, ends)
-    }
-
-    #[inline(always)]
     fn deposit(bits: u64, mask: u64) -> u64 {
         Avx2::deposit(bits, mask)
     }
@@ -231,6 +225,11 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn low_bits(word: u64, count: u32) -> u64 {
         Avx2::low_bits(word, count)
+    }
+
+    #[inline(always)]
+    fn bits_from(word: u64, bit: u32) -> u64 {
+        word & !low_bits(bit)
     }
 
     /// Without the instructions: a function that had them would be inlined all the same.

@@ -49,13 +49,6 @@ pub trait Isa: Copy {
     /// ```
     fn with_room(ends: u64, starts: u64) -> u64;
 
-    /// The same without the lowest `rank & 63` bits of `ends`.
-    #[inline(always)]
-    fn with_room_from(ends: u64, starts: u64, rank: u32) -> u64 {
-        let from = Self::select_bit(ends, rank & 63).wrapping_neg();
-        Self::with_room(ends, starts) & from
-    }
-
     /// The bits of `word` at the set bits of `mask`, moved together at the low end.
     fn compress(word: u64, mask: u64) -> u64;
 
@@ -125,6 +118,12 @@ pub trait Isa: Copy {
 
     /// The lowest `count` bits of `word`; all of them if `count` is 64.
     fn low_bits(word: u64, count: u32) -> u64;
+
+    /// `word` without the bits below `bit & 63`.
+    #[inline(always)]
+    fn bits_from(word: u64, bit: u32) -> u64 {
+        word >> (bit & 63) << (bit & 63)
+    }
 
     /// Does other work with the same instructions, in a function of its own: so that rare work
     /// costs the frequent one no registers.

@@ -14,7 +14,7 @@
 use super::cpu::Isa;
 #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
 use super::masks;
-use super::register::{in_register, read_again};
+use super::register::read_again;
 use super::word::mask_below;
 #[cfg(test)]
 use super::word::{load_word, store_word};
@@ -203,12 +203,11 @@ impl Packed {
     }
 
     /// The highest bit of each slot of a window up to and including `last`; `None` if there are
-    /// not as many.
+    /// not as many. It is as wide as an index: to widen it takes an instruction, unless the compiler
+    /// is told of the wide one only ([`in_register`]).
     #[inline(always)]
     #[must_use]
-    pub fn highs_through(&self, last: u32) -> Option<u64> {
-        // As an index it is wider, which takes an instruction unless it is so from the start.
-        let last = in_register(last.into());
+    pub fn highs_through(&self, last: u64) -> Option<u64> {
         // SAFETY: a window has at most 57 slots.
         (last < self.per_window)
             .then(|| unsafe { *self.highs_of_first.get_unchecked(last as usize + 1) })
@@ -217,8 +216,7 @@ impl Packed {
     /// A bit for each slot of a window up to and including `last`; `None` if there are not as many.
     #[inline(always)]
     #[must_use]
-    pub fn slots_through(&self, last: u32) -> Option<u64> {
-        let last = in_register(last.into());
+    pub fn slots_through(&self, last: u64) -> Option<u64> {
         // SAFETY: a window has at most 57 slots.
         (last < self.per_window)
             .then(|| unsafe { *self.slots_through.get_unchecked(last as usize) })
@@ -441,12 +439,13 @@ mod tests {
     fn highest_bits_through_a_slot_end_with_the_window() {
         for bits in 1..=56 {
             let packed = Packed::new(bits, 0);
-            for last in (0..130).chain([u32::MAX - 1, u32::MAX]) {
-                let highs = (0..=last.min(64)).map(|slot| 1_u64.checked_shl((slot + 1) * bits - 1));
-                let expected = (last < packed.per_window())
+            for last in (0..130).chain([u32::MAX.into(), u64::MAX]) {
+                let slots = 0..=last.min(64) as u32;
+                let highs = slots.map(|slot| 1_u64.checked_shl((slot + 1) * bits - 1));
+                let expected = (last < packed.per_window().into())
                     .then(|| highs.fold(0, |all, high| all | high.unwrap_or(0)));
                 assert_eq!(packed.highs_through(last), expected, "{bits} {last}");
-                let expected = (last < packed.per_window()).then(|| (2 << last) - 1);
+                let expected = (last < packed.per_window().into()).then(|| (2 << last) - 1);
                 assert_eq!(packed.slots_through(last), expected);
             }
         }

@@ -203,22 +203,14 @@ impl Header {
         self.first_settled::<I, false>(from).unwrap_or(64)
     }
 
-    /// The last slot that moves when one is closed in the run of this block that has so many `before`
-    /// it; `None` if slots of the next block may move, too. Slots move until there is room between
-    /// the end of a run and the home of the next one.
+    /// The last slot that moves when one is closed in a run of this block that ends at slot `from` or
+    /// behind it; `None` if slots of the next block may move, too. Slots move until there is room
+    /// between the end of a run and the home of the next one.
     #[inline(always)]
-    pub(super) fn last_moving<I: Isa>(&self, before: u32) -> Option<u32> {
-        let next_homes = self.occupieds & self.occupieds.wrapping_sub(1);
-        let settled = I::with_room_from(self.own_ends(), next_homes, before);
-        first_of(settled)
-    }
-
-    /// The same for a run of this block that ends at `from` or behind it.
-    #[inline(always)]
-    pub(super) fn last_moving_from<I: Isa>(&self, from: u32) -> Option<u32> {
+    pub(super) fn last_moving<I: Isa>(&self, from: u32) -> Option<u32> {
         let next_homes = self.occupieds & self.occupieds.wrapping_sub(1);
         let settled = I::with_room(self.own_ends(), next_homes);
-        first_of(settled >> (from & 63) << (from & 63))
+        first_of(I::bits_from(settled, from))
     }
 
     /// The same if it is in a run of an earlier block, where `last` is the last slot of all such

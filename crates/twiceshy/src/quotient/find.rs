@@ -126,7 +126,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         // A slot that goes on, or continues one, says nothing. Which one it is would be known only
         // when the slots are there; whether there are any, when the header is, and a surprise costs
         // less the earlier it comes. There are few.
-        let Some(slots) = self.packed().slots_through(last) else {
+        let Some(slots) = self.packed().slots_through(in_register(last.into())) else {
             return Glance::Beyond;
         };
         if slots & L::marked(block.lane()) >> (start & 63) == 0 {
@@ -188,7 +188,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             return None;
         }
         let run = header.probe::<I>(i);
-        let through = packed.highs_through(run.last)?;
+        let through = packed.highs_through(in_register(run.last.into()))?;
         // From here on it is read anew: no register has to keep what is needed last.
         let block = block.in_register();
         let window = block.window(run.start);
@@ -232,7 +232,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let pattern = packed.repeat_compared(fingerprint.remainder);
         let block = self.block(block);
         let window = block.window(slot);
-        let Some(through) = packed.highs_through(last as u32) else {
+        let Some(through) = packed.highs_through(last) else {
             return Glance::Beyond;
         };
         let first_equal = through & packed.first_equal(window, pattern);

@@ -20,7 +20,7 @@ use super::block::{self, Header, Place, Probe, Slot};
 use super::shift::{Moving, Still};
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::{Bytes, Isa, RawBlock, TwoBlocks};
+use crate::bits::{Bytes, Isa, RawBlock, TwoBlocks, in_register};
 
 // Everywhere here `L` is `S`, or stands for it in a table where nothing is marked.
 
@@ -386,7 +386,7 @@ fn behind_only<I: Isa>(
     pattern: u64,
 ) -> Option<u32> {
     let packed = two.packed();
-    let through = packed.highs_through(run.last)?;
+    let through = packed.highs_through(in_register(run.last.into()))?;
     let window = two.near().as_ref().window(run.start);
     let equal = through & !packed.differ(window, pattern) & run.occupied;
     if equal.count_ones() != 1 {

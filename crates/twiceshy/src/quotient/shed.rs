@@ -121,7 +121,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             if header.offset > 63 {
                 return false;
             }
-            header.last_moving_from::<I>(slot)
+            header.last_moving::<I>(slot)
         } else {
             let last = u32::from(header.offset).wrapping_sub(1);
             if last > 62 {

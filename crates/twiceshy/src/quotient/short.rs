@@ -36,8 +36,6 @@ pub(crate) enum Taken {
     NotHere,
     /// The same, because there are marked slots in the run.
     BesideMarks,
-    /// The same, and the first slot with the remainder is one of those.
-    Marked,
 }
 
 /// A slot to be closed in its home block, all slots behind it being such that move. One word, so
@@ -62,12 +60,6 @@ impl Gap {
         let (home, start) = split(slot);
         (home, start, before)
     }
-}
-
-/// The lowest set bit of `word` alone.
-#[inline(always)]
-fn lowest(word: u64) -> u64 {
-    word & word.wrapping_neg()
 }
 
 /// A slot of a run that is to be taken out.
@@ -102,36 +94,31 @@ impl Place {
         pattern: u64,
     ) -> Result<Self, Taken> {
         let packed = two.packed();
-        let Some(through) = packed.highs_through(more) else {
+        // One register for both that it is used as.
+        let more = in_register(more.into());
+        let (highs, slots) = (packed.highs_through(more), packed.slots_through(more));
+        let (Some(highs), Some(slots)) = (highs, slots) else {
             return Err(Taken::NotHere);
         };
         // Now it is one of the block's, which the compiler does not see.
         let start = start & 63;
+        // With marks, not all that are equal need be alike. Asked before the slots are: that branch is
+        // known sooner, and what only the other ways need goes before there is much else to keep.
+        if L::MARKS && slots & L::marked(two.near().as_ref().lane()) >> start != 0 {
+            return Err(Taken::BesideMarks);
+        }
         let window = two.near().as_ref().window(start);
         // All that are equal, if that is asked, or the first; it does not matter which one goes.
         let equal = if ALONE {
-            through & !packed.differ(window, pattern)
+            highs & !packed.differ(window, pattern)
         } else {
-            through & packed.first_equal(window, pattern)
+            highs & packed.first_equal(window, pattern)
         };
         if equal == 0 {
             return Err(Taken::Done(Removed::NotFound));
         }
         if ALONE && equal & (equal - 1) != 0 {
             return Err(Taken::NotHere);
-        }
-        if L::MARKS {
-            // The lane is read here and not with the header, and again where it is asked again: no
-            // register has to keep it.
-            let mut marked = || L::marked(two.near().as_ref().in_register().lane()) >> start;
-            // Any would say that not all that are equal are alike. The last slot of a run is none.
-            if I::low_bits(marked(), more) != 0 {
-                let first = lowest(packed.slots_of::<I>(equal));
-                return Err(match first & marked() {
-                    0 => Taken::BesideMarks,
-                    _ => Taken::Marked,
-                });
-            }
         }
         Ok(Place {
             start,
@@ -193,7 +180,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         // Read again, where it is needed again: there is no register for each of it.
         let mut two = two.in_register();
         let header = Header::read::<L>(&two.near().as_ref());
-        let last = header.last_moving::<I>(rank - 1);
+        let last = header.last_moving::<I>(place.start);
         let mut two = two.in_register();
         // Is it all there is of the run?
         let gone = if run.1 == 0 { occupied } else { 0 };

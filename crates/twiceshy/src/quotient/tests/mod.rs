@@ -104,9 +104,7 @@ impl<S: Made> Operation for RemoveShort<'_, S> {
     #[inline(always)]
     fn run<I: Isa>(self) -> Self::Output {
         let taken = match self.0.remove_short::<I, S, false>(self.1) {
-            Taken::NotHere | Taken::BesideMarks | Taken::Marked => {
-                self.0.remove_displaced::<I, S, false>(self.1)
-            }
+            Taken::NotHere | Taken::BesideMarks => self.0.remove_displaced::<I, S, false>(self.1),
             taken => taken,
         };
         match taken {
@@ -115,7 +113,7 @@ impl<S: Made> Operation for RemoveShort<'_, S> {
                 self.0.close_gap::<I, S>(gap);
                 Short::Done(Removed::One)
             }
-            Taken::NotHere | Taken::BesideMarks | Taken::Marked => Short::NotHere,
+            Taken::NotHere | Taken::BesideMarks => Short::NotHere,
         }
     }
 }
