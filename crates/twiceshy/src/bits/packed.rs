@@ -203,8 +203,8 @@ impl Packed {
     }
 
     /// The highest bit of each slot of a window up to and including `last`; `None` if there are
-    /// not as many. It is as wide as an index: to widen it takes an instruction, unless the compiler
-    /// is told of the wide one only ([`in_register`]).
+    /// not as many. It is as wide as an index is, because to widen it takes an instruction, unless that is
+    /// all that the compiler knows of it (`in_register`).
     #[inline(always)]
     #[must_use]
     pub fn highs_through(&self, last: u64) -> Option<u64> {

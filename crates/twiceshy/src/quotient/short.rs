@@ -94,7 +94,7 @@ impl Place {
         pattern: u64,
     ) -> Result<Self, Taken> {
         let packed = two.packed();
-        // One register for both that it is used as.
+        // As wide as an index from the start, so that one register is enough.
         let more = in_register(more.into());
         let (highs, slots) = (packed.highs_through(more), packed.slots_through(more));
         let (Some(highs), Some(slots)) = (highs, slots) else {
