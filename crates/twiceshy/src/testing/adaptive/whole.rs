@@ -17,6 +17,7 @@ use super::universe::Chosen;
 use crate::adaptive::AdaptiveFilter;
 use crate::adaptive::rebuild::{Learnt, Rebuilt};
 use crate::batch::Interrupted;
+use crate::bits::Packed;
 use crate::builder::Builder;
 use crate::error::Error;
 use crate::file::View;
@@ -126,7 +127,7 @@ impl Game {
         let Setting {
             slots,
             remainder_bits: bits,
-            ..
+            value_bits,
         } = self.setting;
         let double = match slots.cmp(&self.base.slots) {
             Ordering::Less => true,
@@ -138,7 +139,10 @@ impl Game {
             false if slots % 2 == 1 => None,
             false => Geometry::new(slots / 2, bits + 1).ok(),
         };
+        // A slot holds the value, too.
+        let fits = |to: &Geometry| to.remainder_bits() + value_bits <= Packed::MAX_BITS;
         let foretold = target
+            .filter(fits)
             .ok_or(Refusal::Geometry)
             .and_then(|geometry| Model::union(&[&self.model], geometry));
         let result = match double {
