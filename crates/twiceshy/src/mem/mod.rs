@@ -118,6 +118,7 @@ impl AsMut<[u8]> for Memory {
             Source::Heap(bytes) => bytes,
             #[cfg(all(feature = "huge-pages", target_os = "linux"))]
             Source::Mapped { map, len, .. } => {
+                // As above: the compiler sees that this can't fail.
                 let len = map.len().min(*len);
                 &mut map[..len]
             }
