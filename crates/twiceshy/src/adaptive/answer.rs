@@ -3,10 +3,10 @@
 //! Nearly always one look at the home block answers. What it does not is done apart:
 //!
 //! ```text
-//! Contains, or Answer                        the run in its home block, without marked slots   9 of 10
-//!   -> ContainsContinued, AnswerContinued    the same, with marked slots: which are they?
-//!   -> ContainsBeyond, AnswerBeyond          in the next block
-//!        -> AnswerFar                        across the end of a block, or anywhere
+//! Contains, or Answer               the run in its home block                    9 of 10
+//!   -> ContainsExtended             the same, where all that match go on
+//!   -> ContainsBeyond, AnswerBeyond in the next block
+//!        -> AnswerFar               across the end of a block, or anywhere
 //! ```
 //!
 //! Each may find that a fingerprint goes on in further slots. Then the later words of the key decide:
@@ -17,9 +17,9 @@ use std::marker::PhantomData;
 use super::AdaptiveFilter;
 use super::core::Core;
 use crate::batch::Unclear;
-use crate::bits::{Bytes, Isa, Operation};
+use crate::bits::{Bytes, Isa, Operation, OperationOn};
 use crate::hash::{Key, StreamHash};
-use crate::quotient::{Closer, Glance, Sidecar, Unmarked};
+use crate::quotient::{Closer, Glance, Homes, Sidecar, Unmarked};
 
 /// Does a fingerprint match a key, while no slot is marked?
 pub(super) struct AnswerUnmarked<'f, M> {
@@ -35,8 +35,8 @@ impl<M: Bytes> Operation for AnswerUnmarked<'_, M> {
         let AnswerUnmarked { core, h0 } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.probe::<I, Unmarked>(fingerprint) {
-            Glance::Clear(found) => found,
-            Glance::Beyond | Glance::Continued => core.answer_beyond_unmarked(h0),
+            Closer::Clear(found) => found,
+            Closer::Beyond | Closer::Extended(_) => core.answer_beyond_unmarked(h0),
         }
     }
 }
@@ -56,9 +56,9 @@ impl<L: Sidecar, M: Bytes> Operation for Answer<'_, L, M> {
         let Answer { core, h0, .. } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.probe::<I, L>(fingerprint) {
-            Glance::Clear(found) => Some(found),
-            Glance::Beyond => core.answer_beyond(h0),
-            Glance::Continued => core.answer_continued(h0),
+            Closer::Clear(found) => Some(found),
+            Closer::Beyond => core.answer_beyond(h0),
+            Closer::Extended(_) => None,
         }
     }
 }
@@ -69,24 +69,29 @@ pub(super) fn is_small<K: ?Sized>(key: &K) -> bool {
     size_of::<&K>() == size_of::<usize>() && size_of_val(key) <= 16
 }
 
-/// [`Answer`] for a key: hashes it as well, and reads the later words where they decide.
+/// [`Answer`] for a key, by its first word: makes the later ones where they decide.
+///
+/// The first word comes in a register. A key that is read here would be read from where the caller has
+/// just put it, and on some processors a look waits long for that.
 pub(super) struct Contains<'f, K: ?Sized, H: StreamHash, L, M> {
     pub(super) filter: &'f AdaptiveFilter<H, M>,
     pub(super) key: &'f K,
     pub(super) lane: PhantomData<L>,
 }
 
-impl<K: Key + ?Sized, H: StreamHash, L: Sidecar, M: Bytes> Operation for Contains<'_, K, H, L, M> {
+impl<K: Key + ?Sized, H: StreamHash, L: Sidecar, M: Bytes> OperationOn<u64>
+    for Contains<'_, K, H, L, M>
+{
     type Output = bool;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
+    fn run_on<I: Isa>(self, h0: u64) -> bool {
         let Contains { filter, key, .. } = self;
-        let table = &filter.core.table;
-        match table.probe::<I, L>(filter.fingerprint(key)) {
-            Glance::Clear(found) => found,
-            Glance::Beyond => I::apart(ContainsBeyond { filter, key }),
-            Glance::Continued => I::apart(ContainsContinued { filter, key }),
+        let core = &filter.core;
+        match core.table.probe::<I, L>(core.geometry.fingerprint(h0)) {
+            Closer::Clear(found) => found,
+            Closer::Beyond => I::apart(ContainsBeyond { filter, key }),
+            Closer::Extended(homes) => I::apart_on(ContainsExtended { filter, key }, homes),
         }
     }
 }
@@ -113,28 +118,25 @@ impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for ContainsBeyond<'_, 
     }
 }
 
-/// After a glance at fingerprints that may go on in further slots.
-struct ContainsContinued<'f, K: ?Sized, H: StreamHash, M> {
+/// After a look at fingerprints that all go on in further slots.
+struct ContainsExtended<'f, K: ?Sized, H: StreamHash, M> {
     filter: &'f AdaptiveFilter<H, M>,
     key: &'f K,
 }
 
-impl<K: Key + ?Sized, H: StreamHash, M: Bytes> Operation for ContainsContinued<'_, K, H, M> {
+impl<K: Key + ?Sized, H: StreamHash, M: Bytes> OperationOn<Homes>
+    for ContainsExtended<'_, K, H, M>
+{
     type Output = bool;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
-        let ContainsContinued { filter, key } = self;
-        let core = &filter.core;
-        match core.table.probe_closer::<I>(filter.fingerprint(key)) {
-            Closer::Clear(found) => found,
-            Closer::Homes(first, homes) => {
-                let hashed = filter.hash(key);
-                core.live_among(first, homes, &core.digits(&hashed))
-                    .is_some()
-            }
-            Closer::Beyond => filter.contains_by_words(key),
-        }
+    fn run_on<I: Isa>(self, homes: Homes) -> bool {
+        let ContainsExtended { filter, key } = self;
+        let (core, hashed) = (&filter.core, filter.hash(key));
+        let quotient = core.geometry.fingerprint(hashed.h0()).quotient;
+        let (first, homes) = homes.of(quotient);
+        let live = core.live_among(first, homes, &core.digits(&hashed));
+        live.is_some()
     }
 }
 
@@ -156,27 +158,6 @@ impl<L: Sidecar, M: Bytes> Operation for AnswerAll<'_, L, M> {
             table, geometry, ..
         } = self.core;
         table.probe_all::<I, L>(geometry, self.hashes, self.found, self.unclear);
-    }
-}
-
-/// After a glance at fingerprints that may go on in further slots.
-pub(super) struct AnswerContinued<'f, M> {
-    pub(super) core: &'f Core<M>,
-    pub(super) h0: u64,
-}
-
-impl<M: Bytes> Operation for AnswerContinued<'_, M> {
-    type Output = Option<bool>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Option<bool> {
-        let Core {
-            table, geometry, ..
-        } = self.core;
-        match table.probe_closer::<I>(geometry.fingerprint(self.h0)) {
-            Closer::Clear(found) => Some(found),
-            Closer::Beyond | Closer::Homes(..) => None,
-        }
     }
 }
 
@@ -238,36 +219,35 @@ mod tests {
     use crate::hash::{Hashed, Seed};
     use crate::quotient::{Extensions, Fingerprint, Marks, Minirun};
 
-    /// All quick looks at a run: at home, closer, across the border, in the next block; and at home
-    /// once more, as where there are no counters.
+    /// All quick looks at a run: at home, the same as where there are no counters, across the border, in
+    /// the next block.
     struct Looks<'f> {
         core: &'f Core,
         fingerprint: Fingerprint,
     }
 
     impl Operation for Looks<'_> {
-        type Output = [Glance; 5];
+        type Output = [Glance; 4];
 
-        fn run<I: Isa>(self) -> [Glance; 5] {
+        fn run<I: Isa>(self) -> [Glance; 4] {
             let (table, fingerprint) = (&self.core.table, self.fingerprint);
-            let closer = match table.probe_closer::<I>(fingerprint) {
+            let glance = |closer| match closer {
                 Closer::Clear(found) => Glance::Clear(found),
-                Closer::Homes(..) => Glance::Continued,
+                Closer::Extended(_) => Glance::Continued,
                 Closer::Beyond => Glance::Beyond,
             };
             [
-                table.probe::<I, Marks>(fingerprint),
-                closer,
+                glance(table.probe::<I, Marks>(fingerprint)),
+                glance(table.probe::<I, Extensions>(fingerprint)),
                 table.probe_across::<I>(fingerprint),
                 table.probe_displaced::<I>(fingerprint),
-                table.probe::<I, Extensions>(fingerprint),
             ]
         }
     }
 
     #[test]
     fn quick_looks_are_right() {
-        let (mut clear, mut beyond, mut continued) = ([0; 5], [0; 5], [0; 5]);
+        let (mut clear, mut beyond, mut continued) = ([0; 4], [0; 4], [0; 4]);
         for (slots, bits, stride) in [(100, 2, 1), (300, 4, 1), (500, 7, 3), (200, 12, 97)] {
             for load in [60, 95, 100, 140] {
                 let builder = AdaptiveFilter::builder().slots(slots).remainder_bits(bits);
@@ -297,7 +277,9 @@ mod tests {
                         let right = match quick {
                             Glance::Clear(true) => bare,
                             Glance::Clear(false) => prints.is_empty(),
-                            // To be looked at more closely, needed or not.
+                            // At home that is certain; elsewhere to be looked at more closely, needed or
+                            // not.
+                            Glance::Continued if how < 2 => !prints.is_empty() && !bare,
                             Glance::Continued | Glance::Beyond => true,
                         };
                         assert!(
@@ -316,10 +298,7 @@ mod tests {
         // Each has something to say, and not to everything.
         let all = [clear, beyond, continued];
         assert!(all.iter().flatten().all(|&count| count > 100), "{all:?}");
-        assert!(
-            clear[3] > 2 * beyond[3] && continued[1] < continued[0],
-            "{all:?}"
-        );
+        assert!(clear[3] > 2 * beyond[3], "{all:?}");
     }
 
     /// A query that shares the minirun of a key and nothing else.

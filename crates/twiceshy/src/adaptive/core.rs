@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::Adapted;
 use super::add::{Extend, ExtendBeyond, InsertPlain};
-use super::answer::{Answer, AnswerBeyond, AnswerContinued, AnswerFar, AnswerUnmarked};
+use super::answer::{Answer, AnswerBeyond, AnswerFar, AnswerUnmarked};
 use super::marked::{Extras, Marked, with_lane};
 use super::ops::{AdaptAlone, FindBeyond, FindLive, FindRun, HasRoom, OpenHome, Rewrite};
 use super::print::{Digit, Digits, Layout, Print, Stream, digits};
@@ -508,11 +508,6 @@ impl<M: Bytes> Core<M> {
     #[inline(never)]
     pub(super) fn answer_beyond_unmarked(&self, h0: u64) -> bool {
         self.answer_beyond(h0).unwrap_or(true)
-    }
-
-    #[inline(never)]
-    pub(super) fn answer_continued(&self, h0: u64) -> Option<bool> {
-        self.cpu().run(AnswerContinued { core: self, h0 })
     }
 
     #[inline(never)]

@@ -98,6 +98,18 @@ impl Extras {
         self.counted
     }
 
+    /// Is it [`Marked::ToExtend`]? For those who ask for nothing else, and want no number in between.
+    #[inline(always)]
+    pub(super) fn extended(&self) -> bool {
+        self.extended
+    }
+
+    /// Is it [`Marked::Never`]?
+    #[inline(always)]
+    pub(super) fn unmarked(&self) -> bool {
+        self.unmarked
+    }
+
     /// What slots are marked for, at most. A ghost goes on, too: in a counter of zero.
     #[inline(always)]
     pub(crate) fn marked(&self) -> Marked {

@@ -74,14 +74,13 @@ use std::marker::PhantomData;
 
 use self::answer::{AnswerUnmarked, Contains, is_small};
 use self::core::Core;
-use self::marked::Marked;
 use crate::batch::Interrupted;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
-use crate::quotient::{Extensions, Fingerprint, Geometry, Marks, Minirun, Violation};
+use crate::quotient::{Extensions, Geometry, Minirun, Violation};
 use crate::stats::Stats;
 use crate::traits::{Adaptive, Filter, Insert};
 
@@ -255,29 +254,28 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// May `key` be a member? `false` is certain.
     #[inline(always)]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        let (filter, core) = (self, &self.core);
-        // A small key is hashed anew for a second look, which few need: that is less to do than to keep
-        // its hash and to hear whether the words behind it decide.
-        match core.extras.marked() {
-            Marked::ToExtend if is_small(key) => {
-                let lane = PhantomData::<Extensions>;
-                core.cpu().run(Contains { filter, key, lane })
-            }
-            Marked::Never => {
-                let h0 = self.first_word(key);
-                core.cpu().run(AnswerUnmarked { core, h0 })
-            }
-            Marked::ToCount if is_small(key) => {
-                let lane = PhantomData::<Marks>;
-                core.cpu().run(Contains { filter, key, lane })
-            }
-            _ => self.contains_with(self.first_word(key), key),
-        }
+        self.contains_with(self.first_word(key), key)
     }
 
     /// [`contains`](Self::contains) for a key whose first word is known.
     #[inline(always)]
     fn contains_with<K: Key + ?Sized>(&self, h0: u64, key: &K) -> bool {
+        let (filter, core) = (self, &self.core);
+        if core.extras.unmarked() {
+            return core.cpu().run(AnswerUnmarked { core, h0 });
+        }
+        // A small key is hashed anew for a second look, which few need: that is less to do than to hear
+        // whether the words behind its first one decide.
+        if core.extras.extended() && is_small(key) {
+            let lane = PhantomData::<Extensions>;
+            return core.cpu().run_on(Contains { filter, key, lane }, h0);
+        }
+        self.contains_beside_counters(h0, key)
+    }
+
+    /// The same where there may be counters, or for keys that are not small.
+    #[inline(never)]
+    fn contains_beside_counters<K: Key + ?Sized>(&self, h0: u64, key: &K) -> bool {
         let answer = self.core.answer(h0);
         answer.unwrap_or_else(|| self.contains_by_words(key))
     }
@@ -285,11 +283,6 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     #[inline(always)]
     fn first_word<K: Key + ?Sized>(&self, key: &K) -> u64 {
         first_word::<H, K>(&self.keyed, key)
-    }
-
-    #[inline(always)]
-    fn fingerprint<K: Key + ?Sized>(&self, key: &K) -> Fingerprint {
-        self.core.geometry.fingerprint(self.first_word(key))
     }
 
     /// [`contains`](Self::contains) where the table has hardly an empty slot: most runs are not

@@ -1,9 +1,8 @@
 //! Removing a key, compiled for each set of instructions.
 //!
 //! ```text
-//! RemovePlain                    a run in its home block, without marked slots      9 of 10
+//! RemovePlain                    a run in its home block                            9 of 10
 //!   -> CloseGap                  the same, and slots of further blocks move
-//!   -> RemoveBeside              with marked slots
 //!   -> RemoveBeyond              in the next block
 //!        -> RemoveFar            across the end of a block, or anywhere
 //! RemoveAlone                    a fingerprint that goes on, with all words of the key
@@ -21,7 +20,7 @@ use super::core::Core;
 use super::ops::alone;
 use super::print::{Digits, Stream};
 use crate::bits::{Isa, Operation};
-use crate::quotient::{Fingerprint, Gap, Marks, Nearby, Run, Short, Sidecar, Table, Taken};
+use crate::quotient::{Fingerprint, Gap, Marks, Nearby, Run, Sidecar, Table, Taken};
 use crate::traits::Removed;
 
 /// Removes a fingerprint of a minirun whose fingerprints are all alike. Has that been done? If not, there
@@ -45,27 +44,7 @@ impl<L: Sidecar, const ALONE: bool> Operation for RemovePlain<'_, L, ALONE> {
             Taken::Done(removed) => removed == Removed::One,
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
             Taken::NotHere => I::apart(RemoveBeyond::<L, ALONE> { core, h0, lane }),
-            Taken::BesideMarks => I::apart(RemoveBeside { core, h0 }),
-        }
-    }
-}
-
-/// The same with marked slots beside the one that goes.
-struct RemoveBeside<'f> {
-    core: &'f mut Core,
-    h0: u64,
-}
-
-impl Operation for RemoveBeside<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
-        let RemoveBeside { core, h0 } = self;
-        let fingerprint = core.geometry.fingerprint(h0);
-        match core.table.remove_beside_marks::<I>(fingerprint) {
-            Short::Done(removed) => removed == Some(Removed::One),
-            Short::NotHere => I::apart(RemoveFar { core, h0 }),
+            Taken::BesideMarks => false,
         }
     }
 }
@@ -102,7 +81,8 @@ impl<L: Sidecar, const ALONE: bool> Operation for RemoveBeyond<'_, L, ALONE> {
         match core.table.remove_displaced::<I, L, ALONE>(fingerprint) {
             Taken::Done(removed) => removed == Removed::One,
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
-            Taken::NotHere | Taken::BesideMarks => I::apart(RemoveFar { core, h0 }),
+            Taken::NotHere => I::apart(RemoveFar { core, h0 }),
+            Taken::BesideMarks => false,
         }
     }
 }

@@ -16,7 +16,7 @@ use std::arch::x86_64::{
 use std::sync::OnceLock;
 
 use super::avx2_scan;
-use super::cpu::{Isa, Operation};
+use super::cpu::{Isa, OperationOn};
 use super::masks::{all_but, pair};
 use super::packed::Packed;
 use super::raw_block::RawBlock;
@@ -31,8 +31,8 @@ pub(super) struct Avx2(());
 /// The machine must have popcnt, lzcnt, bmi1, bmi2 and avx2.
 #[inline(never)]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
-pub(super) unsafe fn run<O: Operation>(operation: O) -> O::Output {
-    operation.run::<Avx2>()
+pub(super) unsafe fn run<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output {
+    operation.run_on::<Avx2>(word)
 }
 
 /// Has this machine all that [`run`] needs, and is it fast? AMD families before 19h take
@@ -164,9 +164,9 @@ impl Isa for Avx2 {
     /// Without the instructions: a function that had them would be inlined all the same.
     #[cold]
     #[inline(never)]
-    fn apart<O: Operation>(operation: O) -> O::Output {
+    fn apart_on<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output {
         // SAFETY: see `Avx2`.
-        unsafe { run(operation) }
+        unsafe { run(operation, word) }
     }
 
     #[inline(always)]

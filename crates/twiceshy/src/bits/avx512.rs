@@ -27,7 +27,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::avx2::{self, Avx2};
-use super::cpu::{Isa, Operation, close_all_by_shift, close_by_shift, open_by_shift};
+use super::cpu::{Isa, OperationOn, close_all_by_shift, close_by_shift, open_by_shift};
 use super::masks::{below_end, bits_below, low_bits};
 use super::packed::{Packed, Start};
 use super::raw_block::RawBlock;
@@ -45,8 +45,8 @@ pub(super) struct Avx512(());
 #[target_feature(
     enable = "popcnt,lzcnt,bmi1,bmi2,avx2,avx512f,avx512bw,avx512vl,avx512bitalg,avx512vpopcntdq,avx512vbmi2"
 )]
-pub(super) unsafe fn run<O: Operation>(operation: O) -> O::Output {
-    operation.run::<Avx512>()
+pub(super) unsafe fn run<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output {
+    operation.run_on::<Avx512>(word)
 }
 
 /// Has this machine all that [`run`] needs?
@@ -235,9 +235,9 @@ impl Isa for Avx512 {
     /// Without the instructions: a function that had them would be inlined all the same.
     #[cold]
     #[inline(never)]
-    fn apart<O: Operation>(operation: O) -> O::Output {
+    fn apart_on<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output {
         // SAFETY: see `Avx512`.
-        unsafe { run(operation) }
+        unsafe { run(operation, word) }
     }
 
     #[inline(always)]

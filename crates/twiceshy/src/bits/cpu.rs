@@ -127,7 +127,13 @@ pub trait Isa: Copy {
 
     /// Does other work with the same instructions, in a function of its own: so that rare work
     /// costs the frequent one no registers.
-    fn apart<O: Operation>(operation: O) -> O::Output;
+    #[inline(always)]
+    fn apart<O: Operation>(operation: O) -> O::Output {
+        Self::apart_on(operation, ())
+    }
+
+    /// The same with a word that goes beside the operation.
+    fn apart_on<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output;
 
     /// Which slots of a block hold something and are in order.
     ///
@@ -342,8 +348,8 @@ impl Isa for Portable {
 
     #[cold]
     #[inline(never)]
-    fn apart<O: Operation>(operation: O) -> O::Output {
-        run_portable(operation)
+    fn apart_on<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output {
+        run_portable(operation, word)
     }
 
     #[inline(always)]
@@ -432,6 +438,26 @@ pub trait Operation {
     fn run<I: Isa>(self) -> Self::Output;
 }
 
+/// An [`Operation`] that is handed a word as well. Two words, such as a filter and a key, travel in
+/// registers; what has three is written to memory and read from there. So the third, the hash, say, goes
+/// beside them.
+pub trait OperationOn<W> {
+    /// What the work gives.
+    type Output;
+
+    /// Does the work.
+    fn run_on<I: Isa>(self, word: W) -> Self::Output;
+}
+
+impl<O: Operation> OperationOn<()> for O {
+    type Output = O::Output;
+
+    #[inline(always)]
+    fn run_on<I: Isa>(self, (): ()) -> O::Output {
+        self.run::<I>()
+    }
+}
+
 /// The best instruction set of this machine. One flag for each, and not a number for all, so that
 /// the choice of the best is one comparison with a byte in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -487,25 +513,31 @@ impl Cpu {
     /// Runs an operation with the instructions of this machine.
     #[inline(always)]
     pub fn run<O: Operation>(self, operation: O) -> O::Output {
+        self.run_on(operation, ())
+    }
+
+    /// The same with a word that goes beside the operation.
+    #[inline(always)]
+    pub fn run_on<W, O: OperationOn<W>>(self, operation: O, word: W) -> O::Output {
         #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
         if self.avx512 {
             // SAFETY: the flag is set only where every feature that `run` enables was found.
-            return unsafe { avx512::run(operation) };
+            return unsafe { avx512::run(operation, word) };
         }
         #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
         if self.avx2 {
             // SAFETY: as above.
-            return unsafe { avx2::run(operation) };
+            return unsafe { avx2::run(operation, word) };
         }
-        run_portable(operation)
+        run_portable(operation, word)
     }
 }
 
 /// A function of its own, as the fast twin must be: so that the choice between them is a
 /// test and a jump, and none pays for the other's registers.
 #[inline(never)]
-fn run_portable<O: Operation>(operation: O) -> O::Output {
-    operation.run::<Portable>()
+fn run_portable<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output {
+    operation.run_on::<Portable>(word)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub use below::Below;
 pub use blocks::{Blocks, Bytes, Lane, OpenBlocks, bytes_of_blocks};
 pub use cells::{AtBits, AtBytes, Cells, Starts, bytes_of_cells};
 pub use choose::first_marked;
-pub use cpu::{Cpu, Isa, Operation, Portable};
+pub use cpu::{Cpu, Isa, Operation, OperationOn, Portable};
 pub use packed::Packed;
 pub use prefetch::prefetch;
 pub use raw_block::{RawBlock, RawBlockMut};

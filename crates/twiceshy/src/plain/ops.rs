@@ -4,7 +4,7 @@ use super::Core;
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
-use crate::quotient::{Added, Bare, Fingerprint, Gap, Glance, Opening, Still, Taken};
+use crate::quotient::{Added, Bare, Closer, Fingerprint, Gap, Glance, Opening, Still, Taken};
 use crate::traits::Removed;
 
 // Operations are two words, so that they travel in registers.
@@ -22,8 +22,8 @@ impl<M: Bytes> Operation for Contains<'_, M> {
         let Contains { core, h0 } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.probe::<I, Bare>(fingerprint) {
-            Glance::Clear(found) => found,
-            Glance::Beyond | Glance::Continued => core.contains_beyond(h0),
+            Closer::Clear(found) => found,
+            Closer::Beyond | Closer::Extended(_) => core.contains_beyond(h0),
         }
     }
 }

@@ -39,15 +39,34 @@ pub(crate) enum Glance {
     Continued,
 }
 
-/// What a closer look there says.
+/// The same, and a closer look at a run with marked slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closer {
     /// The answer.
     Clear(bool),
     /// As for [`Glance`].
     Beyond,
-    /// These have the remainder, but go on: home slots, a bit each, from a slot on.
-    Homes(u64, u64),
+    /// These have the remainder, but go on.
+    Extended(Homes),
+}
+
+/// Home slots of a run that is in its home block. One word, so that it travels in a register: the first
+/// slot of the run, and a bit for each slot from there on, as many as a window has, 57 at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Homes(u64);
+
+impl Homes {
+    #[inline(always)]
+    fn new(start: u32, homes: u64) -> Self {
+        debug_assert!(homes >> 57 == 0);
+        Homes(homes << 6 | u64::from(start & 63))
+    }
+
+    /// The first slot of the run of `quotient`, and a bit for each home from there on.
+    #[inline(always)]
+    pub(crate) fn of(self, quotient: u64) -> (u64, u64) {
+        ((quotient & !63) + (self.0 & 63), self.0 >> 6)
+    }
 }
 
 /// A run that is inside its block, seen at a glance.
@@ -61,9 +80,12 @@ pub(crate) struct Look<'t> {
     pub(crate) last: u32,
     /// All ones if the quotient has a run, all zeros if not.
     pub(crate) occupied: u64,
-    /// Which slots of the window from `start` on have the remainder; see `Packed::equal`.
-    equal: u64,
-    /// The first of them, for less; see `Packed::first_equal`.
+    /// The slots of the run in a window, by their highest bits; none without a run.
+    asked: u64,
+    /// The window from `start` on, and one full of the remainder.
+    window: u64,
+    pattern: u64,
+    /// The first slot of the run that has the remainder; see `Packed::first_equal`.
     first_equal: u64,
 }
 
@@ -72,6 +94,13 @@ impl<'t> Look<'t> {
     #[inline(always)]
     pub(crate) fn lane(&self) -> &'t [u8] {
         self.block.lane()
+    }
+
+    /// Which slots of the run have the remainder, by their highest bits; see `Packed::equal`. Made only
+    /// when it is asked for: few ask.
+    #[inline(always)]
+    fn equal(&self) -> u64 {
+        self.asked & !self.block.packed().differ(self.window, self.pattern)
     }
 
     /// Has any slot of the run the remainder?
@@ -101,12 +130,30 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// Does the run of a fingerprint's quotient hold its remainder? Looks at nothing but the
     /// home block. `L` is `S`, or stands for it where nothing is marked.
     #[inline(always)]
-    pub(crate) fn probe<I: Isa, L: Sidecar>(&self, fingerprint: Fingerprint) -> Glance {
+    pub(crate) fn probe<I: Isa, L: Sidecar>(&self, fingerprint: Fingerprint) -> Closer {
         let Some(look) = self.look::<I, L>(fingerprint) else {
-            return Glance::Beyond;
+            return Closer::Beyond;
         };
-        let run = (look.start, look.last);
-        self.judge::<L>(&look.block, run, look.first_equal != 0)
+        match self.judge::<L>(&look.block, (look.start, look.last), look.any_equal()) {
+            Glance::Clear(found) => Closer::Clear(found),
+            Glance::Beyond => Closer::Beyond,
+            // Two hits in a hundred after 1% of the items have adapted. What is asked next no predictor
+            // knows, either; but here all is at hand that a second look would have to find again, so it
+            // is soon known.
+            Glance::Continued => self.look_closer::<I>(&look),
+        }
+    }
+
+    /// Which of the slots that have the remainder are homes in a run with marked ones, and do those go on?
+    #[inline(always)]
+    fn look_closer<I: Isa>(&self, look: &Look<'_>) -> Closer {
+        let marked = S::marked(look.block.lane()) >> (look.start & 63);
+        let homes = self.homes_of::<I>(look, marked);
+        match homes & !marked {
+            0 if homes == 0 => Closer::Clear(false),
+            0 => Closer::Extended(Homes::new(look.start, homes)),
+            _ => Closer::Clear(true),
+        }
     }
 
     /// What it says that slots of a run equal the remainder, which starts at `start` and has `last` more
@@ -136,37 +183,21 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         }
     }
 
-    /// [`probe`](Self::probe) where there are marked slots: which of those with the remainder are they?
-    #[inline(always)]
-    pub(crate) fn probe_closer<I: Isa>(&self, fingerprint: Fingerprint) -> Closer {
-        let Some(look) = self.look::<I, S>(fingerprint) else {
-            return Closer::Beyond;
-        };
-        let marked = look.header.marked_from(look.start);
-        let (first, homes) = self.homes_of::<I>(fingerprint, &look);
-        match homes & !marked {
-            0 if homes == 0 => Closer::Clear(false),
-            0 => Closer::Homes(first, homes),
-            _ => Closer::Clear(true),
-        }
-    }
-
     /// The home slots of the fingerprints with this remainder, a bit each, from a slot on; `None`
     /// as for [`look`](Self::look).
     #[inline(always)]
     pub(crate) fn homes<I: Isa>(&self, fingerprint: Fingerprint) -> Option<(u64, u64)> {
         let look = self.look::<I, S>(fingerprint)?;
-        Some(self.homes_of::<I>(fingerprint, &look))
+        let homes = self.homes_of::<I>(&look, look.header.marked_from(look.start));
+        let first = (fingerprint.quotient & !63) + u64::from(look.start);
+        Some((first, homes))
     }
 
-    /// [`homes`](Self::homes) where the run was seen.
+    /// [`homes`](Self::homes) where the run was seen, from its first slot on, of which these are marked.
     #[inline(always)]
-    pub(super) fn homes_of<I: Isa>(&self, fingerprint: Fingerprint, look: &Look<'_>) -> (u64, u64) {
+    pub(super) fn homes_of<I: Isa>(&self, look: &Look<'_>, marked: u64) -> u64 {
         // A slot behind a marked one continues it.
-        let continuing = look.header.marked_from(look.start) << 1;
-        let homes = self.packed().slots_of::<I>(look.equal) & !continuing;
-        let first = (fingerprint.quotient & !63) + u64::from(look.start);
-        (first, homes)
+        self.packed().slots_of::<I>(look.equal()) & !(marked << 1)
     }
 
     /// The run of a fingerprint's quotient, and which of its slots hold the remainder; `None`
@@ -199,7 +230,9 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             start: run.start,
             last: run.last,
             occupied: run.occupied,
-            equal: asked & !packed.differ(window, pattern),
+            asked,
+            window,
+            pattern,
             first_equal: asked & packed.first_equal(window, pattern),
         })
     }

@@ -51,7 +51,7 @@ pub use crate::bits::{Bytes, Lane};
 pub use block::Slot;
 pub use check::Violation;
 pub use find::Run;
-pub(crate) use find::{Closer, Glance, Look};
+pub(crate) use find::{Closer, Glance, Homes, Look};
 pub use geometry::{Fingerprint, Geometry, Minirun};
 pub use iter::Runs;
 pub(crate) use open::{Added, Opening};

@@ -9,11 +9,10 @@
 use super::Fingerprint;
 use super::block::{self, Header};
 use super::find::{Look, Run};
-use super::short::{Place, Short};
+use super::short::Place;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa};
-use crate::traits::Removed;
 
 /// A fingerprint that is in its home block.
 #[derive(Clone, Copy, Debug)]
@@ -34,36 +33,10 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     #[inline(always)]
     pub(crate) fn only_print<I: Isa>(&self, fingerprint: Fingerprint) -> Option<Nearby> {
         let look = self.look::<I, S>(fingerprint)?;
-        let (start, homes) = self.homes_of::<I>(fingerprint, &look);
+        let homes = self.homes_of::<I>(&look, look.header.marked_from(look.start));
         homes
             .is_power_of_two()
-            .then(|| Nearby::new::<S>(&look, start, homes))
-    }
-
-    /// Takes a fingerprint with this remainder out of its run, if all that have it are of one slot
-    /// and alike. Done with nothing if they may differ.
-    #[inline(always)]
-    pub(crate) fn remove_beside_marks<I: Isa>(
-        &mut self,
-        fingerprint: Fingerprint,
-    ) -> Short<Option<Removed>> {
-        let Some(look) = self.look::<I, S>(fingerprint) else {
-            return Short::NotHere;
-        };
-        let (start, homes) = self.homes_of::<I>(fingerprint, &look);
-        if homes == 0 {
-            return Short::Done(Some(Removed::NotFound));
-        }
-        let valued = self.ignored_bits() != 0 && !homes.is_power_of_two();
-        if valued || homes & look.header.marked_from(look.start) != 0 {
-            return Short::Done(None);
-        }
-        let print = Nearby::new::<S>(&look, start, homes);
-        if self.close_bare::<I>(fingerprint.quotient, print) {
-            Short::Done(Some(Removed::One))
-        } else {
-            Short::NotHere
-        }
+            .then(|| Nearby::new::<S>(&look, fingerprint.quotient, homes))
     }
 
     /// Takes out a fingerprint of which the home slot is left. Has it been done? If not, nothing has
@@ -141,9 +114,10 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
 }
 
 impl Nearby {
-    /// The first of these home slots of a run, a bit each from the run's first slot on.
+    /// The first of these home slots of the run of `quotient`, a bit each from the run's first slot on.
     #[inline(always)]
-    fn new<S: Sidecar>(look: &Look<'_>, start: u64, homes: u64) -> Self {
+    fn new<S: Sidecar>(look: &Look<'_>, quotient: u64, homes: u64) -> Self {
+        let start = (quotient & !63) + u64::from(look.start);
         let slot = homes.trailing_zeros();
         let tail = look.header.tail::<S>(look.start + slot);
         Nearby {

@@ -34,7 +34,8 @@ pub(crate) enum Taken {
     Across(Gap),
     /// Nothing has changed, the long way must do it.
     NotHere,
-    /// The same, because there are marked slots in the run.
+    /// Nothing has changed: there are marked slots in the run, and what has the remainder goes on, or
+    /// may differ, or there is none. Who knows the words of the key must find out.
     BesideMarks,
 }
 
@@ -105,7 +106,7 @@ impl Place {
         // With marks, not all that are equal need be alike. Asked before the slots are: that branch is
         // known sooner, and what only the other ways need goes before there is much else to keep.
         if L::MARKS && slots & L::marked(two.near().as_ref().lane()) >> start != 0 {
-            return Err(Taken::BesideMarks);
+            return Self::find_beside_marks::<I, L, ALONE>(two, (start, more as u32), pattern);
         }
         let window = two.near().as_ref().window(start);
         // All that are equal, if that is asked, or the first; it does not matter which one goes.
@@ -126,6 +127,31 @@ impl Place {
         })
     }
 
+    /// [`find`](Self::find) in a run with marked slots, which is no longer than a window. Here all is at
+    /// hand for a closer look, so that it is soon known what comes of it, which no predictor knows.
+    #[inline(always)]
+    fn find_beside_marks<I: Isa, L: Sidecar, const ALONE: bool>(
+        two: &mut TwoBlocks<'_>,
+        (start, more): (u32, u32),
+        pattern: u64,
+    ) -> Result<Self, Taken> {
+        let packed = two.packed();
+        let block = two.near();
+        let (block, marked) = (block.as_ref(), L::marked(block.as_ref().lane()) >> start);
+        let equal = packed.equal(block.window(start), pattern, more + 1);
+        // A slot behind a marked one continues it.
+        let homes = packed.slots_of::<I>(equal) & !(marked << 1);
+        let may_differ = homes & marked != 0 || ALONE && homes & homes.wrapping_sub(1) != 0;
+        if homes == 0 || may_differ {
+            return Err(Taken::BesideMarks);
+        }
+        let slot = homes.trailing_zeros();
+        // It takes its own runend bit and mark with it. If the run ends here, it shall end at the slot
+        // before: there is one, as some are marked and the last is not.
+        let first = start + slot - u32::from(slot == more);
+        Ok(Place::new(packed, first, start + slot))
+    }
+
     /// Closes the slot, where all that moves is in its block: the slots through `to`.
     #[inline(always)]
     pub(super) fn close<I: Isa, L: Sidecar>(self, two: &mut TwoBlocks<'_>, to: u32) {
@@ -144,8 +170,8 @@ impl Place {
 }
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
-    /// Takes a slot with this fingerprint's remainder out of its run, if no slot of that is marked. If
-    /// `ALONE`, only one that no other slot of the run equals.
+    /// Takes a slot with this fingerprint's remainder out of its run, if all that have it are of one slot.
+    /// If `ALONE`, only one that no other slot of the run equals.
     #[inline(always)]
     pub(crate) fn remove_short<I: Isa, L: Sidecar, const ALONE: bool>(
         &mut self,

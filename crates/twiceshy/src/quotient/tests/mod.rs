@@ -87,10 +87,11 @@ impl<S: Sidecar> Operation for Ask<'_, S> {
     #[inline(always)]
     fn run<I: Isa>(self) -> bool {
         match self.table.probe::<I, S>(self.fingerprint) {
-            Glance::Clear(true) => self.answer.1,
-            Glance::Clear(false) => !self.answer.0,
-            Glance::Beyond => true,
-            Glance::Continued => S::MARKS,
+            Closer::Clear(true) => self.answer.1,
+            Closer::Clear(false) => !self.answer.0,
+            Closer::Beyond => true,
+            // Then it is there, but nowhere alone.
+            Closer::Extended(_) => self.answer == (true, false),
         }
     }
 }
