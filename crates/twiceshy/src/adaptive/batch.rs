@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::AdaptiveFilter;
 use super::answer::AnswerAll;
 use super::core::Core;
-use super::marked::{Marked, with_lane};
+use super::marked::with_lane;
 use crate::batch::{Interrupted, PIECE, Unclear, in_pieces, insert_in_pieces};
 use crate::bits::Bytes;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
@@ -36,7 +36,7 @@ impl<M: Bytes> Core<M> {
 
     fn look(&self, hashes: &[u64], found: &mut [bool], unclear: &mut Unclear) {
         let core = self;
-        with_lane!(self.extras.marked(), lane => self.table.cpu().run(AnswerAll {
+        with_lane!(self.extras, lane => self.table.cpu().run(AnswerAll {
             core,
             hashes,
             found,

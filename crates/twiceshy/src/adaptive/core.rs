@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::Adapted;
 use super::add::{Extend, ExtendBeyond, InsertPlain};
 use super::answer::{Answer, AnswerBeyond, AnswerFar, AnswerUnmarked};
-use super::marked::{Extras, Marked, with_lane};
+use super::marked::{Extras, with_lane};
 use super::ops::{AdaptAlone, FindBeyond, FindLive, FindRun, HasRoom, OpenHome, Rewrite};
 use super::print::{Digit, Digits, Layout, Print, Stream, digits};
 use super::remove::{RemoveAlone, RemovePlain};
@@ -147,17 +147,10 @@ impl<M: Bytes> Core<M> {
     #[inline(always)]
     pub(crate) fn answer(&self, h0: u64) -> Option<bool> {
         let core = self;
-        match self.extras.marked() {
-            Marked::ToExtend => {
-                let lane = PhantomData::<Extensions>;
-                self.cpu().run(Answer { core, h0, lane })
-            }
-            Marked::Never => Some(self.cpu().run(AnswerUnmarked { core, h0 })),
-            Marked::ToCount => {
-                let lane = PhantomData::<Marks>;
-                self.cpu().run(Answer { core, h0, lane })
-            }
+        if self.extras.unmarked() {
+            return Some(self.cpu().run(AnswerUnmarked { core, h0 }));
         }
+        with_lane!(self.extras, lane => self.cpu().run(Answer { core, h0, lane }))
     }
 
     /// Does a live fingerprint match the key?
@@ -388,7 +381,7 @@ impl Core {
     #[inline(always)]
     pub(crate) fn insert_plain(&mut self, h0: u64) -> bool {
         let core = self;
-        with_lane!(core.extras.marked(), lane => core.cpu().run(InsertPlain { core, h0, lane }))
+        with_lane!(core.extras, lane => core.cpu().run(InsertPlain { core, h0, lane }))
     }
 
     /// Removes a fingerprint of a minirun whose fingerprints are all alike, where no marked slot
@@ -397,11 +390,13 @@ impl Core {
     #[inline(always)]
     pub(crate) fn remove_plain(&mut self, h0: u64) -> bool {
         // Without marks and values all are alike: whichever goes, it is right.
-        match self.extras.marked_alike() {
-            Some(Marked::ToExtend) => self.remove_alike::<Extensions>(h0),
-            Some(Marked::Never) => self.remove_alike::<Unmarked>(h0),
-            Some(Marked::ToCount) | None => self.remove_counted_or_valued(h0),
+        if self.extras.alike().extended {
+            return self.remove_alike::<Extensions>(h0);
         }
+        if self.extras.alike().unmarked {
+            return self.remove_alike::<Unmarked>(h0);
+        }
+        self.remove_counted_or_valued(h0)
     }
 
     #[inline(always)]
@@ -437,7 +432,7 @@ impl Core {
         minirun: Minirun,
         key: &Hashed<'_>,
     ) -> bool {
-        let extended = with_lane!(self.extras.marked(), lane => self.cpu().run(Extend {
+        let extended = with_lane!(self.extras, lane => self.cpu().run(Extend {
             core: self,
             minirun,
             query,

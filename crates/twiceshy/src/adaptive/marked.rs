@@ -1,49 +1,39 @@
 //! What slots are marked for.
 //!
 //! The fewer marks a table may have, the less closely its lane has to be looked at
-//! ([`Extras::marked`]):
+//! ([`Extras::unmarked`], [`Extras::extended`]):
 //!
-//! | | lane | a lookup |
+//! | slots are marked | lane | a lookup |
 //! | --- | --- | --- |
-//! | [`Never`](Marked::Never) | [`Unmarked`](crate::quotient::Unmarked) | does not look at it |
-//! | [`ToExtend`](Marked::ToExtend) | [`Extensions`](crate::quotient::Extensions) | asks whether its run has marks |
-//! | [`ToCount`](Marked::ToCount) | [`Marks`](crate::quotient::Marks) | asks which runend bits are ends as well |
-
-/// What slots of a table are marked for, at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Marked {
-    /// None is marked.
-    Never,
-    /// Extensions: no marked slot has a runend bit.
-    ToExtend,
-    /// Counters, too, and ghosts, which are counters of zero.
-    ToCount,
-}
+//! | never | [`Unmarked`](crate::quotient::Unmarked) | does not look at it |
+//! | to extend | [`Extensions`](crate::quotient::Extensions) | asks whether its run has marks |
+//! | to count as well | [`Marks`](crate::quotient::Marks) | asks which runend bits are ends as well |
 
 /// The used slots that are no homes of live fingerprints, and what follows from them.
 ///
 /// Every operation begins with what slots are marked for, so that is kept beside what it follows
-/// from, as flags: one comparison with a byte in memory tells what is asked first. Nothing but these
-/// methods changes the one or the other.
+/// from, as flags: one comparison with a byte in memory tells what is asked first. One number with
+/// three values would be less to keep, but compilers make it of the flags before they compare it, at six
+/// instructions for every operation. Nothing but these methods changes the one or the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extras {
     beyond: u64,
     counted: bool,
     valued: bool,
-    /// Is it [`Marked::ToExtend`]?
+    /// See [`extended`](Extras::extended).
     extended: bool,
-    /// Is it [`Marked::Never`]?
+    /// See [`unmarked`](Extras::unmarked).
     unmarked: bool,
     /// The same without values: then fingerprints are all alike that are of one slot and of the same
     /// minirun.
     alike: Alike,
 }
 
-/// See [`Extras`].
+/// See [`Extras`]. Neither is set where there are values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Alike {
-    extended: bool,
-    unmarked: bool,
+pub(super) struct Alike {
+    pub(super) extended: bool,
+    pub(super) unmarked: bool,
 }
 
 impl Extras {
@@ -98,60 +88,38 @@ impl Extras {
         self.counted
     }
 
-    /// Is it [`Marked::ToExtend`]? For those who ask for nothing else, and want no number in between.
-    #[inline(always)]
-    pub(super) fn extended(&self) -> bool {
-        self.extended
-    }
-
-    /// Is it [`Marked::Never`]?
+    /// Is no slot marked?
     #[inline(always)]
     pub(super) fn unmarked(&self) -> bool {
         self.unmarked
     }
 
-    /// What slots are marked for, at most. A ghost goes on, too: in a counter of zero.
+    /// Are slots marked, and all of them to extend fingerprints? Then no marked slot has a runend bit. A
+    /// ghost goes on, too: in a counter of zero.
     #[inline(always)]
-    pub(crate) fn marked(&self) -> Marked {
-        if self.extended {
-            Marked::ToExtend
-        } else if self.unmarked {
-            Marked::Never
-        } else {
-            Marked::ToCount
-        }
+    pub(super) fn extended(&self) -> bool {
+        self.extended
     }
 
-    /// The same if fingerprints of one slot that are of the same minirun are alike, and there are no
-    /// counters.
+    /// The flags if fingerprints of one slot that are of the same minirun are alike.
     #[inline(always)]
-    pub(super) fn marked_alike(&self) -> Option<Marked> {
-        if self.alike.extended {
-            Some(Marked::ToExtend)
-        } else if self.alike.unmarked {
-            Some(Marked::Never)
-        } else {
-            None
-        }
+    pub(super) fn alike(&self) -> Alike {
+        self.alike
     }
 }
 
-/// Evaluates an expression with the lane that stands for `Marks` in a table with such marks.
+/// Evaluates an expression with the lane that stands for `Marks` in a table with such extras.
 macro_rules! with_lane {
-    ($marked:expr, $lane:ident => $value:expr) => {
-        match $marked {
-            Marked::ToExtend => {
-                let $lane = PhantomData::<Extensions>;
-                $value
-            }
-            Marked::Never => {
-                let $lane = PhantomData::<Unmarked>;
-                $value
-            }
-            Marked::ToCount => {
-                let $lane = PhantomData::<Marks>;
-                $value
-            }
+    ($extras:expr, $lane:ident => $value:expr) => {
+        if $extras.extended() {
+            let $lane = PhantomData::<Extensions>;
+            $value
+        } else if $extras.unmarked() {
+            let $lane = PhantomData::<Unmarked>;
+            $value
+        } else {
+            let $lane = PhantomData::<Marks>;
+            $value
         }
     };
 }
@@ -165,6 +133,25 @@ mod tests {
     use crate::file::View;
     use crate::hash::{Hashed, Seed};
     use crate::traits::Removed;
+
+    /// What slots are marked for, at most.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Marked {
+        Never,
+        ToExtend,
+        ToCount,
+    }
+
+    impl Extras {
+        fn marked(&self) -> Marked {
+            match (self.unmarked(), self.extended()) {
+                (true, false) => Marked::Never,
+                (false, true) => Marked::ToExtend,
+                (false, false) => Marked::ToCount,
+                (true, true) => panic!("none is marked, but some are"),
+            }
+        }
+    }
 
     fn filter() -> AdaptiveFilter {
         let builder = AdaptiveFilter::builder().slots(1000).remainder_bits(8);

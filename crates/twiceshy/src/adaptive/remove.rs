@@ -3,6 +3,7 @@
 //! ```text
 //! RemovePlain                    a run in its home block                            9 of 10
 //!   -> CloseGap                  the same, and slots of further blocks move
+//!   -> RemoveBeside              the same with marked slots in the run
 //!   -> RemoveBeyond              in the next block
 //!        -> RemoveFar            across the end of a block, or anywhere
 //! RemoveAlone                    a fingerprint that goes on, with all words of the key
@@ -19,8 +20,8 @@ use std::ops::Range;
 use super::core::Core;
 use super::ops::alone;
 use super::print::{Digits, Stream};
-use crate::bits::{Isa, Operation};
-use crate::quotient::{Fingerprint, Gap, Marks, Nearby, Run, Sidecar, Table, Taken};
+use crate::bits::{Isa, Operation, OperationOn};
+use crate::quotient::{Fingerprint, Gap, Marks, Nearby, Run, ShortRun, Sidecar, Table, Taken};
 use crate::traits::Removed;
 
 /// Removes a fingerprint of a minirun whose fingerprints are all alike. Has that been done? If not, there
@@ -44,8 +45,29 @@ impl<L: Sidecar, const ALONE: bool> Operation for RemovePlain<'_, L, ALONE> {
             Taken::Done(removed) => removed == Removed::One,
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
             Taken::NotHere => I::apart(RemoveBeyond::<L, ALONE> { core, h0, lane }),
-            Taken::BesideMarks => false,
+            Taken::BesideMarks(run) => {
+                I::apart_on(RemoveBeside::<L, ALONE> { core, h0, lane }, run)
+            }
         }
+    }
+}
+
+/// The same with marked slots beside the one that goes.
+struct RemoveBeside<'f, L, const ALONE: bool> {
+    core: &'f mut Core,
+    h0: u64,
+    lane: PhantomData<L>,
+}
+
+impl<L: Sidecar, const ALONE: bool> OperationOn<ShortRun> for RemoveBeside<'_, L, ALONE> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run_on<I: Isa>(self, run: ShortRun) -> bool {
+        let Core {
+            table, geometry, ..
+        } = self.core;
+        table.remove_beside_marks::<I, L, ALONE>(geometry.fingerprint(self.h0), run)
     }
 }
 
@@ -81,8 +103,7 @@ impl<L: Sidecar, const ALONE: bool> Operation for RemoveBeyond<'_, L, ALONE> {
         match core.table.remove_displaced::<I, L, ALONE>(fingerprint) {
             Taken::Done(removed) => removed == Removed::One,
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
-            Taken::NotHere => I::apart(RemoveFar { core, h0 }),
-            Taken::BesideMarks => false,
+            Taken::NotHere | Taken::BesideMarks(_) => I::apart(RemoveFar { core, h0 }),
         }
     }
 }

@@ -176,7 +176,7 @@ impl Operation for RemoveOne<'_> {
         match core.table.remove_short::<I, Bare, false>(fingerprint) {
             Taken::Done(removed) => removed,
             Taken::Across(gap) => I::apart(CloseGap { core, gap }),
-            Taken::NotHere | Taken::BesideMarks => I::apart(RemoveBeyond { core, h0 }),
+            Taken::NotHere | Taken::BesideMarks(_) => I::apart(RemoveBeyond { core, h0 }),
         }
     }
 }
@@ -211,7 +211,7 @@ impl Operation for RemoveBeyond<'_> {
         match core.table.remove_displaced::<I, Bare, false>(fingerprint) {
             Taken::Done(removed) => removed,
             Taken::Across(gap) => I::apart(CloseGap { core, gap }),
-            Taken::NotHere | Taken::BesideMarks => I::apart(RemoveFar { core, h0 }),
+            Taken::NotHere | Taken::BesideMarks(_) => I::apart(RemoveFar { core, h0 }),
         }
     }
 }

@@ -34,9 +34,27 @@ pub(crate) enum Taken {
     Across(Gap),
     /// Nothing has changed, the long way must do it.
     NotHere,
-    /// Nothing has changed: there are marked slots in the run, and what has the remainder goes on, or
-    /// may differ, or there is none. Who knows the words of the key must find out.
-    BesideMarks,
+    /// Nothing has changed, because there are marked slots in the run, which is here:
+    /// [`Table::remove_beside_marks`] must look closer.
+    BesideMarks(ShortRun),
+}
+
+/// A run that is inside its block and no longer than a window. One word, so that it travels in a register:
+/// its first slot, and how many there are behind that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShortRun(u64);
+
+impl ShortRun {
+    #[inline(always)]
+    fn new(start: u32, more: u64) -> Self {
+        ShortRun(more << 6 | u64::from(start))
+    }
+
+    #[inline(always)]
+    fn parts(self) -> (u32, u32) {
+        let (more, start) = split(self.0);
+        (start, more as u32)
+    }
 }
 
 /// A slot to be closed in its home block, all slots behind it being such that move. One word, so
@@ -106,7 +124,7 @@ impl Place {
         // With marks, not all that are equal need be alike. Asked before the slots are: that branch is
         // known sooner, and what only the other ways need goes before there is much else to keep.
         if L::MARKS && slots & L::marked(two.near().as_ref().lane()) >> start != 0 {
-            return Self::find_beside_marks::<I, L, ALONE>(two, (start, more as u32), pattern);
+            return Err(Taken::BesideMarks(ShortRun::new(start, more)));
         }
         let window = two.near().as_ref().window(start);
         // All that are equal, if that is asked, or the first; it does not matter which one goes.
@@ -127,15 +145,15 @@ impl Place {
         })
     }
 
-    /// [`find`](Self::find) in a run with marked slots, which is no longer than a window. Here all is at
-    /// hand for a closer look, so that it is soon known what comes of it, which no predictor knows.
+    /// [`find`](Self::find) in a run with marked slots. `None` if there is no slot with the remainder, or
+    /// one goes on, or they may differ.
     #[inline(always)]
     fn find_beside_marks<I: Isa, L: Sidecar, const ALONE: bool>(
         two: &mut TwoBlocks<'_>,
-        (start, more): (u32, u32),
+        run: ShortRun,
         pattern: u64,
-    ) -> Result<Self, Taken> {
-        let packed = two.packed();
+    ) -> Option<Self> {
+        let ((start, more), packed) = (run.parts(), two.packed());
         let block = two.near();
         let (block, marked) = (block.as_ref(), L::marked(block.as_ref().lane()) >> start);
         let equal = packed.equal(block.window(start), pattern, more + 1);
@@ -143,13 +161,13 @@ impl Place {
         let homes = packed.slots_of::<I>(equal) & !(marked << 1);
         let may_differ = homes & marked != 0 || ALONE && homes & homes.wrapping_sub(1) != 0;
         if homes == 0 || may_differ {
-            return Err(Taken::BesideMarks);
+            return None;
         }
         let slot = homes.trailing_zeros();
         // It takes its own runend bit and mark with it. If the run ends here, it shall end at the slot
         // before: there is one, as some are marked and the last is not.
         let first = start + slot - u32::from(slot == more);
-        Ok(Place::new(packed, first, start + slot))
+        Some(Place::new(packed, first, start + slot))
     }
 
     /// Closes the slot, where all that moves is in its block: the slots through `to`.
@@ -170,8 +188,8 @@ impl Place {
 }
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
-    /// Takes a slot with this fingerprint's remainder out of its run, if all that have it are of one slot.
-    /// If `ALONE`, only one that no other slot of the run equals.
+    /// Takes a slot with this fingerprint's remainder out of its run, if no slot of that is marked. If
+    /// `ALONE`, only one that no other slot of the run equals.
     #[inline(always)]
     pub(crate) fn remove_short<I: Isa, L: Sidecar, const ALONE: bool>(
         &mut self,
@@ -217,6 +235,34 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         };
         place.close::<I, L>(&mut two, last);
         Taken::Done(Removed::One)
+    }
+
+    /// [`remove_short`](Self::remove_short) where that has found marked slots in the run: if all that have
+    /// the remainder are of one slot. Has it been done? If not, nothing has changed.
+    ///
+    /// What comes of a closer look no predictor knows, so it should be known soon: where the run is, is
+    /// handed over, not found again.
+    #[inline(always)]
+    pub(crate) fn remove_beside_marks<I: Isa, L: Sidecar, const ALONE: bool>(
+        &mut self,
+        fingerprint: Fingerprint,
+        run: ShortRun,
+    ) -> bool {
+        let pattern = self.packed().repeat_compared(fingerprint.remainder);
+        let Some(mut two) = self.blocks.two_mut(fingerprint.quotient / 64) else {
+            return false;
+        };
+        let Some(place) = Place::find_beside_marks::<I, L, ALONE>(&mut two, run, pattern) else {
+            return false;
+        };
+        // The run keeps others, so its quotient stays occupied.
+        let header = Header::read::<L>(&two.near().as_ref());
+        self.used -= 1;
+        match header.last_moving::<I>(place.start) {
+            Some(last) => place.close::<I, L>(&mut two, last),
+            None => self.close_gap::<I, L>(place.gap(fingerprint.quotient)),
+        }
+        true
     }
 
     /// [`remove_short`](Self::remove_short) for a run that is in the next block, not in its own.

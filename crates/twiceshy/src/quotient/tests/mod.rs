@@ -105,7 +105,13 @@ impl<S: Made> Operation for RemoveShort<'_, S> {
     #[inline(always)]
     fn run<I: Isa>(self) -> Self::Output {
         let taken = match self.0.remove_short::<I, S, false>(self.1) {
-            Taken::NotHere | Taken::BesideMarks => self.0.remove_displaced::<I, S, false>(self.1),
+            Taken::NotHere => self.0.remove_displaced::<I, S, false>(self.1),
+            Taken::BesideMarks(run) => {
+                return match self.0.remove_beside_marks::<I, S, false>(self.1, run) {
+                    true => Short::Done(Removed::One),
+                    false => Short::NotHere,
+                };
+            }
             taken => taken,
         };
         match taken {
@@ -114,7 +120,7 @@ impl<S: Made> Operation for RemoveShort<'_, S> {
                 self.0.close_gap::<I, S>(gap);
                 Short::Done(Removed::One)
             }
-            Taken::NotHere | Taken::BesideMarks => Short::NotHere,
+            Taken::NotHere | Taken::BesideMarks(_) => Short::NotHere,
         }
     }
 }
