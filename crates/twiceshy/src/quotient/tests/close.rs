@@ -1,9 +1,39 @@
-//! The short way to close a slot that was found.
+//! The short ways to remove a slot, and to close one that was found.
 
 use super::super::*;
 use super::model::Made;
-use super::{Apply, Edit, Game, bytes};
+use super::{Apply, Edit, Game, Short, bytes};
 use crate::bits::{Isa, Operation, Portable};
+use crate::traits::Removed;
+
+/// The short ways to remove a slot, as far as they go.
+pub(super) struct RemoveShort<'t, S: Made>(pub(super) &'t mut Table<S>, pub(super) Fingerprint);
+
+impl<S: Made> Operation for RemoveShort<'_, S> {
+    type Output = Short<Removed>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self) -> Self::Output {
+        let taken = match self.0.remove_short::<I, S, false>(self.1) {
+            Taken::NotHere => self.0.remove_displaced::<I, S, false>(self.1),
+            Taken::BesideMarks(run) => {
+                return match self.0.remove_beside_marks::<I, S, false>(self.1, run) {
+                    true => Short::Done(Removed::One),
+                    false => Short::NotHere,
+                };
+            }
+            taken => taken,
+        };
+        match taken {
+            Taken::Done(removed) => Short::Done(removed),
+            Taken::Across(gap) => {
+                self.0.close_gap::<I, S>(gap);
+                Short::Done(Removed::One)
+            }
+            Taken::NotHere | Taken::BesideMarks(_) => Short::NotHere,
+        }
+    }
+}
 
 struct CloseNear<'t, S: Made>(&'t mut Table<S>, u64, u64);
 

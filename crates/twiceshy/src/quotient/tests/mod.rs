@@ -14,6 +14,7 @@ mod verify;
 mod writer;
 
 use self::add::{ExtendShort, InsertShort};
+use self::close::RemoveShort;
 use self::model::{Lane, Made, Model, Random, Stored, Tag};
 use super::short::Short;
 use super::*;
@@ -92,35 +93,6 @@ impl<S: Sidecar> Operation for Ask<'_, S> {
             Closer::Beyond => true,
             // Then it is there, but nowhere alone.
             Closer::Extended(_) => self.answer == (true, false),
-        }
-    }
-}
-
-/// The short ways, as far as they go.
-struct RemoveShort<'t, S: Made>(&'t mut Table<S>, Fingerprint);
-
-impl<S: Made> Operation for RemoveShort<'_, S> {
-    type Output = Short<Removed>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Self::Output {
-        let taken = match self.0.remove_short::<I, S, false>(self.1) {
-            Taken::NotHere => self.0.remove_displaced::<I, S, false>(self.1),
-            Taken::BesideMarks(run) => {
-                return match self.0.remove_beside_marks::<I, S, false>(self.1, run) {
-                    true => Short::Done(Removed::One),
-                    false => Short::NotHere,
-                };
-            }
-            taken => taken,
-        };
-        match taken {
-            Taken::Done(removed) => Short::Done(removed),
-            Taken::Across(gap) => {
-                self.0.close_gap::<I, S>(gap);
-                Short::Done(Removed::One)
-            }
-            Taken::NotHere | Taken::BesideMarks(_) => Short::NotHere,
         }
     }
 }
