@@ -13,8 +13,8 @@
 ///
 /// Every operation begins with what slots are marked for, so that is kept beside what it follows
 /// from, as flags: one comparison with a byte in memory tells what is asked first. One number with
-/// three values would be less to keep, but compilers make it of the flags before they compare it, at six
-/// instructions for every operation. Nothing but these methods changes the one or the other.
+/// three values would be less to say, but compilers make it of the flags before they compare it, by up
+/// to nine instructions of every operation. Nothing but these methods changes the one or the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extras {
     beyond: u64,

@@ -80,7 +80,7 @@ use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
-use crate::quotient::{Extensions, Geometry, Minirun, Violation};
+use crate::quotient::{Extensions, Geometry, Marks, Minirun, Violation};
 use crate::stats::Stats;
 use crate::traits::{Adaptive, Filter, Insert};
 
@@ -270,13 +270,18 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
             let lane = PhantomData::<Extensions>;
             return core.cpu().run_on(Contains { filter, key, lane }, h0);
         }
-        self.contains_beside_counters(h0, key)
+        self.contains_otherwise(h0, key)
     }
 
-    /// The same where there may be counters, or for keys that are not small.
+    /// The same where there are counters, or for keys that are not small.
     #[inline(never)]
-    fn contains_beside_counters<K: Key + ?Sized>(&self, h0: u64, key: &K) -> bool {
-        let answer = self.core.answer(h0);
+    fn contains_otherwise<K: Key + ?Sized>(&self, h0: u64, key: &K) -> bool {
+        let (filter, core) = (self, &self.core);
+        if is_small(key) {
+            let lane = PhantomData::<Marks>;
+            return core.cpu().run_on(Contains { filter, key, lane }, h0);
+        }
+        let answer = core.answer(h0);
         answer.unwrap_or_else(|| self.contains_by_words(key))
     }
 
