@@ -150,7 +150,12 @@ impl<M: Bytes> Core<M> {
         if self.extras.unmarked() {
             return Some(self.cpu().run(AnswerUnmarked { core, h0 }));
         }
-        with_lane!(self.extras, lane => self.cpu().run(Answer { core, h0, lane }))
+        if self.extras.extended() {
+            let lane = PhantomData::<Extensions>;
+            return self.cpu().run(Answer { core, h0, lane });
+        }
+        let lane = PhantomData::<Marks>;
+        self.cpu().run(Answer { core, h0, lane })
     }
 
     /// Does a live fingerprint match the key?
@@ -384,8 +389,8 @@ impl Core {
         with_lane!(core.extras, lane => core.cpu().run(InsertPlain { core, h0, lane }))
     }
 
-    /// Removes a fingerprint of a minirun whose fingerprints are all alike, where no marked slot
-    /// is in the way. Has that been done? If not, nothing has changed: there is none, or the later words
+    /// Removes a fingerprint of a minirun whose fingerprints are all alike and of one slot. Has that been
+    /// done? If not, nothing has changed: there is none, or the later words
     /// must say which.
     #[inline(always)]
     pub(crate) fn remove_plain(&mut self, h0: u64) -> bool {

@@ -273,7 +273,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         self.contains_otherwise(h0, key)
     }
 
-    /// The same where there are counters, or for keys that are not small.
+    /// The same where there may be counters, or for keys that are not small.
     #[inline(never)]
     fn contains_otherwise<K: Key + ?Sized>(&self, h0: u64, key: &K) -> bool {
         let (filter, core) = (self, &self.core);

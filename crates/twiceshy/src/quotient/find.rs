@@ -28,7 +28,7 @@ pub struct Run {
     pub end: u64,
 }
 
-/// What a look at the home block says.
+/// What a look at a run says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Glance {
     /// The answer.
@@ -237,7 +237,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         })
     }
 
-    /// [`probe`](Self::probe) for a run that is not in its home block but in the next one; or in a
+    /// [`probe`](Self::probe), without a closer look, for a run that is not in its home block but in the next one; or in a
     /// later one, as most are in a table without empty slots.
     #[inline(always)]
     pub(crate) fn probe_displaced<I: Isa>(&self, fingerprint: Fingerprint) -> Glance {
@@ -272,7 +272,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         self.judge::<S>(&block, (slot, last as u32), first_equal != 0)
     }
 
-    /// [`probe`](Self::probe) for a run that starts in its home block and ends there or in the next
+    /// [`probe`](Self::probe), without a closer look, for a run that starts in its home block and ends there or in the next
     /// one, if it is no longer than a window in either.
     #[inline(always)]
     pub(crate) fn probe_across<I: Isa>(&self, fingerprint: Fingerprint) -> Glance {
@@ -606,7 +606,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         false
     }
 
-    /// [`probe`](Self::probe) for a run that was found, wherever it is.
+    /// [`probe`](Self::probe), without a closer look, for a run that was found, wherever it is.
     #[inline(always)]
     pub(crate) fn probe_run(&self, run: &Run, remainder: u64) -> Glance {
         let packed = self.packed();
@@ -665,5 +665,20 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             None => run.start,
         };
         (at < run.end && self.slot(at).value == value).then_some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn homes_travel_in_a_word() {
+        for start in 0..64 {
+            for homes in [1, 0b1011, 1 << 56, (1 << 57) - 1] {
+                let travelled = Homes::new(start, homes).of(64 * 1000 + 17);
+                assert_eq!(travelled, (64 * 1000 + u64::from(start), homes));
+            }
+        }
     }
 }

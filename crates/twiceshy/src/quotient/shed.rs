@@ -1,7 +1,7 @@
-//! The short way to take out a slot that was found, beside marked ones: when it is in its home block,
+//! The short way to take out slots that were found, beside marked ones: when they are in their home block,
 //! or the next one.
 //!
-//! [`short`](super::short) finds its slots itself, and that in runs without marked slots. A fingerprint
+//! [`short`](super::short) finds its slot itself, and that is all of a fingerprint. One
 //! of more than one slot loses them one by one, the last first, so that what is left is a fingerprint
 //! at any time; how far others move is found anew for each, because one may come home by it that then
 //! stays.

@@ -84,7 +84,8 @@ impl Gap {
 /// A slot of a run that is to be taken out.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// The first slot of the run.
+    /// The slot whose runend bit and mark go: the first of the run, or one that [`new`](Place::new) was
+    /// given.
     start: u32,
     /// How many bits are before the slot in the window at `start`; see [`Packed::bits_before`].
     ///
