@@ -8,16 +8,16 @@ use super::add::{Extend, ExtendBeyond, InsertPlain};
 use super::answer::{Answer, AnswerBeyond, AnswerFar, AnswerUnmarked};
 use super::marked::{Extras, with_lane};
 use super::ops::{AdaptAlone, FindBeyond, FindLive, FindRun, HasRoom, OpenHome, Rewrite};
-use super::print::{Digit, Digits, Layout, Print, Stream, digits};
-use super::remove::{RemoveAlone, RemovePlain};
+use super::print::{Digit, Digits, Layout, Print, Stream, digits, first_digit};
+use super::remove::{RemoveAlone, RemovePlain, RemoveTwo};
 use crate::bits::{Bytes, Cpu, Packed};
 use crate::builder::Parts;
 use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
 use crate::quotient::{
-    Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Sidecar, Table,
-    TableOptions, Unmarked, Violation,
+    Beside, Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Sidecar, Table,
+    TableOptions, TwoSlots, Unmarked, Violation,
 };
 use crate::traits::Removed;
 
@@ -393,7 +393,7 @@ impl Core {
     /// done? If not, nothing has changed: there is none, or the later words
     /// must say which.
     #[inline(always)]
-    pub(crate) fn remove_plain(&mut self, h0: u64) -> bool {
+    pub(crate) fn remove_plain(&mut self, h0: u64) -> Beside {
         // Without marks and values all are alike: whichever goes, it is right.
         if self.extras.alike().extended {
             return self.remove_alike::<Extensions>(h0);
@@ -405,13 +405,13 @@ impl Core {
     }
 
     #[inline(always)]
-    fn remove_alike<L: Sidecar>(&mut self, h0: u64) -> bool {
+    fn remove_alike<L: Sidecar>(&mut self, h0: u64) -> Beside {
         let (core, lane) = (self, PhantomData::<L>);
         core.cpu().run(RemovePlain::<L, false> { core, h0, lane })
     }
 
     #[inline(never)]
-    fn remove_counted_or_valued(&mut self, h0: u64) -> bool {
+    fn remove_counted_or_valued(&mut self, h0: u64) -> Beside {
         if self.layout.value_bits == 0 {
             return self.remove_alike::<Marks>(h0);
         }
@@ -477,6 +477,14 @@ impl Core {
         });
         self.extras.add(self.table.used() - used);
         result
+    }
+
+    /// Removes a fingerprint that [`remove_plain`](Self::remove_plain) has found, if `h1` starts with its
+    /// digit. Has that been done? If not, nothing has changed.
+    #[inline(always)]
+    pub(crate) fn remove_two(&mut self, print: TwoSlots, h1: u64) -> bool {
+        let digit = first_digit(h1, self.layout.width);
+        self.cpu().run_on(RemoveTwo { core: self, digit }, print)
     }
 
     /// Removes a key from a minirun that holds one fingerprint, without counter, which the key

@@ -21,7 +21,10 @@ use super::core::Core;
 use super::ops::alone;
 use super::print::{Digits, Stream};
 use crate::bits::{Isa, Operation, OperationOn};
-use crate::quotient::{Fingerprint, Gap, Marks, Nearby, Run, ShortRun, Sidecar, Table, Taken};
+use crate::quotient::{
+    Beside, Extensions, Fingerprint, Gap, Marks, Nearby, Run, ShortRun, Sidecar, Table, Taken,
+    TwoSlots,
+};
 use crate::traits::Removed;
 
 /// Removes a fingerprint of a minirun whose fingerprints are all alike. Has that been done? If not, there
@@ -35,14 +38,14 @@ pub(super) struct RemovePlain<'f, L, const ALONE: bool> {
 }
 
 impl<L: Sidecar, const ALONE: bool> Operation for RemovePlain<'_, L, ALONE> {
-    type Output = bool;
+    type Output = Beside;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
+    fn run<I: Isa>(self) -> Beside {
         let RemovePlain { core, h0, lane } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.remove_short::<I, L, ALONE>(fingerprint) {
-            Taken::Done(removed) => removed == Removed::One,
+            Taken::Done(removed) => done_if(removed == Removed::One),
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
             Taken::NotHere => I::apart(RemoveBeyond::<L, ALONE> { core, h0, lane }),
             Taken::BesideMarks(run) => {
@@ -60,10 +63,10 @@ struct RemoveBeside<'f, L, const ALONE: bool> {
 }
 
 impl<L: Sidecar, const ALONE: bool> OperationOn<ShortRun> for RemoveBeside<'_, L, ALONE> {
-    type Output = bool;
+    type Output = Beside;
 
     #[inline(always)]
-    fn run_on<I: Isa>(self, run: ShortRun) -> bool {
+    fn run_on<I: Isa>(self, run: ShortRun) -> Beside {
         let Core {
             table, geometry, ..
         } = self.core;
@@ -78,12 +81,12 @@ struct CloseGap<'f, L> {
 }
 
 impl<L: Sidecar> Operation for CloseGap<'_, L> {
-    type Output = bool;
+    type Output = Beside;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
+    fn run<I: Isa>(self) -> Beside {
         self.core.table.close_gap::<I, L>(self.gap);
-        true
+        Beside::Done
     }
 }
 
@@ -94,14 +97,14 @@ struct RemoveBeyond<'f, L, const ALONE: bool> {
 }
 
 impl<L: Sidecar, const ALONE: bool> Operation for RemoveBeyond<'_, L, ALONE> {
-    type Output = bool;
+    type Output = Beside;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
+    fn run<I: Isa>(self) -> Beside {
         let RemoveBeyond { core, h0, lane } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.remove_displaced::<I, L, ALONE>(fingerprint) {
-            Taken::Done(removed) => removed == Removed::One,
+            Taken::Done(removed) => done_if(removed == Removed::One),
             Taken::Across(gap) => I::apart(CloseGap { core, gap, lane }),
             Taken::NotHere | Taken::BesideMarks(_) => I::apart(RemoveFar { core, h0 }),
         }
@@ -114,10 +117,10 @@ struct RemoveFar<'f> {
 }
 
 impl Operation for RemoveFar<'_> {
-    type Output = bool;
+    type Output = Beside;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
+    fn run<I: Isa>(self) -> Beside {
         let Core {
             table, geometry, ..
         } = self.core;
@@ -127,12 +130,35 @@ impl Operation for RemoveFar<'_> {
         } = geometry.fingerprint(self.h0);
         let run = table.odd_run::<I>(quotient);
         let Some(at) = bare_and_alike(table, &run, remainder) else {
-            return false;
+            return Beside::Unclear;
         };
         if !table.close_near::<I>(&run, at) {
             table.close::<I>(&run, at);
         }
-        true
+        Beside::Done
+    }
+}
+
+#[inline(always)]
+fn done_if(done: bool) -> Beside {
+    if done { Beside::Done } else { Beside::Unclear }
+}
+
+/// Removes a fingerprint of two slots, if its digit is this one. Has that been done?
+pub(super) struct RemoveTwo<'f> {
+    pub(super) core: &'f mut Core,
+    pub(super) digit: u64,
+}
+
+impl OperationOn<TwoSlots> for RemoveTwo<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run_on<I: Isa>(self, print: TwoSlots) -> bool {
+        let RemoveTwo { core, digit } = self;
+        let removed = core.table.remove_two::<I, Extensions>(print, digit);
+        core.extras.take(u64::from(removed));
+        removed
     }
 }
 

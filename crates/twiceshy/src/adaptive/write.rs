@@ -4,6 +4,7 @@ use super::print::{Layout, Print};
 use super::{AdaptiveFilter, Insertion, edit};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
+use crate::quotient::Beside;
 use crate::traits::Removed;
 
 impl<H: StreamHash> AdaptiveFilter<H> {
@@ -97,15 +98,25 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     #[inline(always)]
     pub fn remove_known_member<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
         let h0 = first_word::<H, K>(&self.keyed, key);
-        if self.core.remove_plain(h0) {
-            return Ok(Removed::One);
+        match self.core.remove_plain(h0) {
+            Beside::Done => Ok(Removed::One),
+            beside => self.remove_known_member_by_words(key, beside),
         }
-        self.remove_known_member_by_words(key)
     }
 
     #[cold]
     #[inline(never)]
-    fn remove_known_member_by_words<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
+    fn remove_known_member_by_words<K: Key + ?Sized>(
+        &mut self,
+        key: &K,
+        beside: Beside,
+    ) -> Result<Removed, Error> {
+        if let Beside::TwoSlots(print) = beside {
+            let [_, h1] = key.with_bytes(|bytes| H::pair(&self.seed, bytes, 0));
+            if self.core.remove_two(print, h1) {
+                return Ok(Removed::One);
+            }
+        }
         let hashed = Hashed::new::<H, K>(&self.seed, key);
         self.remove_known_member_hashed(&hashed)
     }
@@ -205,7 +216,7 @@ mod tests {
                     let hashed = filter.hash(&key);
                     // By the first word alone, where all that match are of one slot.
                     let mut quick = filter.try_clone().unwrap();
-                    if quick.core.remove_plain(hashed.h0()) {
+                    if quick.core.remove_plain(hashed.h0()) == Beside::Done {
                         let mut slow = filter.try_clone().unwrap();
                         assert_eq!(slow.remove_by_contents(&hashed), Ok(Removed::One));
                         quick.core.check_invariants().unwrap();

@@ -286,16 +286,32 @@ impl Isa for Avx512 {
             let byte = packed.byte(start);
             let at = words.add(byte);
             let here = _mm512_loadu_si512(at.cast());
-            // Nothing above comes down, so what opens there is empty.
-            let through = _mm512_loadu_si512(below_end(packed.end(to, byte)).cast());
-            let moving = _mm512_and_si512(here, through);
-            let above = _mm512_alignr_epi64::<1>(_mm512_setzero_si512(), moving);
-            let by = _mm512_set1_epi64(i64::from(packed.bits()));
-            let moved = _mm512_shrdv_epi64(moving, above, by);
-            let changed = _mm512_xor_si512(moving, moved);
-            // A slot of a window starts in its first word.
-            let changed = _mm512_andnot_si512(first_word(low_bits(before)), changed);
-            _mm512_storeu_si512(at.cast(), _mm512_xor_si512(here, changed));
+            let closed = closed(here, packed, byte, before, to);
+            _mm512_storeu_si512(at.cast(), closed);
+        }
+    }
+
+    /// Read once and written once: a vector that is read where one was just written, but not the same
+    /// bytes, waits until that is in the cache.
+    #[inline(always)]
+    unsafe fn close_words_twice(words: *mut u8, packed: &Packed, slot: u32, to: u32, then_to: u32) {
+        let before = packed.bit_in_byte(slot);
+        let behind = before + packed.bits();
+        if !packed.is_in_vector(slot, to) || !packed.is_in_vector(slot, then_to) {
+            // SAFETY: the caller's promise.
+            return unsafe {
+                close_many(words, packed, slot, behind, to);
+                close_many(words, packed, slot, before, then_to);
+            };
+        }
+        // SAFETY: as above.
+        unsafe {
+            let byte = packed.byte(slot);
+            let at = words.add(byte);
+            let here = _mm512_loadu_si512(at.cast());
+            let once = closed(here, packed, byte, behind, to);
+            let twice = closed(once, packed, byte, before, then_to);
+            _mm512_storeu_si512(at.cast(), twice);
         }
     }
 
@@ -382,6 +398,25 @@ impl Isa for Avx512 {
                 _mm512_storeu_si512(tail.cast(), words);
             }
         }
+    }
+}
+
+/// A vector from `byte` on with a slot taken out that starts behind `before` bits of the first word:
+/// those through slot `to`, whose end is in the vector, come down by one, and that is left empty.
+#[inline(always)]
+unsafe fn closed(here: __m512i, packed: &Packed, byte: usize, before: u32, to: u32) -> __m512i {
+    // SAFETY: see `Avx512`, and `to` is a slot.
+    unsafe {
+        // Nothing above comes down, so what opens there is empty.
+        let through = _mm512_loadu_si512(below_end(packed.end(to, byte)).cast());
+        let moving = _mm512_and_si512(here, through);
+        let above = _mm512_alignr_epi64::<1>(_mm512_setzero_si512(), moving);
+        let by = _mm512_set1_epi64(i64::from(packed.bits()));
+        let moved = _mm512_shrdv_epi64(moving, above, by);
+        let changed = _mm512_xor_si512(moving, moved);
+        // A slot of a window starts in its first word.
+        let changed = _mm512_andnot_si512(first_word(low_bits(before)), changed);
+        _mm512_xor_si512(here, changed)
     }
 }
 

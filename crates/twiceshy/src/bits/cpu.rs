@@ -175,6 +175,21 @@ pub trait Isa: Copy {
         unsafe { close_by_shift::<Self>(words, packed, start, before, to) };
     }
 
+    /// [`close_words`](Self::close_words) for the slot behind `slot`, through slot `to`, and then for
+    /// `slot` itself, through slot `then_to`.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn close_words_twice(words: *mut u8, packed: &Packed, slot: u32, to: u32, then_to: u32) {
+        let before = packed.bit_in_byte(slot);
+        // SAFETY: the caller's promise.
+        unsafe {
+            Self::close_words(words, packed, slot, before + packed.bits(), to);
+            Self::close_words(words, packed, slot, before, then_to);
+        }
+    }
+
     /// Puts `value` in at slot `at`: those from there up to `to` come up by one, and what was in that
     /// is no more. If there are no such slots, the same holds as for `close_words`.
     ///

@@ -112,8 +112,20 @@ impl<'t> TwoBlocks<'t> {
         }
     }
 
-    /// The same through the last slot of the block, which takes what is in the first one of the
-    /// next block. `before` is how many bits are before the slot.
+    /// [`close`](Self::close) for the slot behind `slot`, through slot `to`, and then for `slot` itself,
+    /// through slot `then_to`.
+    #[inline(always)]
+    pub fn close_twice<I: Isa>(&mut self, slot: u32, to: u32, then_to: u32) {
+        debug_assert!(slot < to && slot <= then_to && then_to < to && to < 64);
+        // SAFETY: as above.
+        unsafe {
+            let words = self.start.add(self.slots_at);
+            I::close_words_twice(words, self.packed, slot, to, then_to);
+        }
+    }
+
+    /// [`close`](Self::close) through the last slot of the block, which takes what is in the first one of
+    /// the next block. `before` is how many bits are before the slot.
     #[inline(always)]
     pub fn close_all<I: Isa>(&mut self, start: u32, before: u32) {
         let bits = self.packed.bits();

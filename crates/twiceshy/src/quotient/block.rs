@@ -213,7 +213,21 @@ impl Header {
         first_of(I::bits_from(settled, from))
     }
 
-    /// The same if it is in a run of an earlier block, where `last` is the last slot of all such
+    /// [`last_moving`](Self::last_moving) for two slots of a run, where `from` is the second and is closed
+    /// first; and then for the other.
+    ///
+    /// When it is its turn, all that moved has come down by one. A run that ended where the home of the
+    /// next one is, has room behind it then.
+    #[inline(always)]
+    pub(super) fn last_moving_of_two<I: Isa>(&self, from: u32) -> Option<(u32, u32)> {
+        let next_homes = self.occupieds & self.occupieds.wrapping_sub(1);
+        let ends = self.own_ends();
+        let settled = first_of(I::bits_from(I::with_room(ends, next_homes), from))?;
+        let then_settled = first_of(I::bits_from(I::with_room(ends, next_homes << 1), from))?;
+        Some((settled, then_settled - 1))
+    }
+
+    /// [`last_moving`](Self::last_moving) if it is in a run of an earlier block, where `last` is the last slot of all such
     /// runs: the one before the offset.
     #[inline(always)]
     pub(super) fn last_moving_displaced<I: Isa>(&self, last: u32) -> Option<u32> {

@@ -12,7 +12,7 @@ use super::find::{Look, Run};
 use super::short::Place;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::{Bytes, Isa};
+use crate::bits::{Bytes, Isa, mask_below};
 
 /// A fingerprint that is in its home block.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,75 @@ pub(crate) struct Nearby {
     last: bool,
 }
 
+/// A fingerprint of two slots, the second a digit of the hash, that is the only one of its minirun and in
+/// its home block. One word, so that it travels in a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TwoSlots(u64);
+
+impl TwoSlots {
+    /// The fingerprint of `quotient` whose first slot is this one of the block, and so many behind the
+    /// first one of its run, which has `more` behind that.
+    #[inline(always)]
+    pub(super) fn new(quotient: u64, slot: u32, behind: u32, more: u32) -> Self {
+        debug_assert!(slot < 63 && behind < more);
+        let (first, last) = (u64::from(behind == 0), u64::from(behind + 1 == more));
+        // A table of 2^56 slots would not fit into any address space.
+        TwoSlots(quotient << 8 | u64::from(slot) << 2 | first << 1 | last)
+    }
+
+    /// The quotient, and the first slot of the two in its block.
+    #[inline(always)]
+    fn place(self) -> (u64, u32) {
+        (self.0 >> 8, (self.0 >> 2) as u32 & 63)
+    }
+
+    /// Is it the first of its run? Is it the last?
+    #[inline(always)]
+    fn ends(self) -> (bool, bool) {
+        (self.0 & 2 != 0, self.0 & 1 != 0)
+    }
+}
+
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
+    /// Takes out a fingerprint of two slots if the second has this digit. Has it been done? If not, nothing
+    /// has changed.
+    ///
+    /// Both slots go as [`close_tail`](Self::close_tail) and [`close_bare`](Self::close_bare) take them
+    /// out, but how far others move is found for both at once, where that is in the block.
+    #[inline(always)]
+    pub(crate) fn remove_two<I: Isa, L: Sidecar>(&mut self, print: TwoSlots, digit: u64) -> bool {
+        let (quotient, slot) = print.place();
+        let (first, last) = print.ends();
+        let Some(mut two) = self.blocks.two_mut(quotient / 64) else {
+            return false;
+        };
+        let packed = two.packed();
+        let mut near = two.near();
+        if near.as_ref().window(slot + 1) & mask_below(packed.bits()) != digit {
+            return false;
+        }
+        let header = Header::read::<L>(&near.as_ref());
+        // Is it all there is of the run?
+        let gone = u64::from(first && last) << (quotient & 63);
+        // If the run ends here, it shall end at the slot before.
+        let start = slot - u32::from(last && !first);
+        if let Some((to, then_to)) = header.last_moving_of_two::<I>(slot + 1) {
+            block::clear_occupied(&mut near, gone);
+            block::close_beside::<I, L>(&mut near, slot, slot + 1, to);
+            block::close_beside::<I, L>(&mut near, start, slot, then_to);
+            two.close_twice::<I>(slot, to, then_to);
+            self.used -= 2;
+            return true;
+        }
+        let at = (quotient & !63) + u64::from(slot);
+        let tail = self.close_from::<I>(quotient / 64, at + 1, slot);
+        let home = self.close_from::<I>(quotient / 64, at, start);
+        debug_assert!(tail && home, "the home block's offset is what it was");
+        // The run has an end as long as it has a home.
+        block::clear_occupied(&mut self.block_mut(quotient / 64), gone);
+        true
+    }
+
     /// The one fingerprint with this remainder of its run. `None` if there is none, or there are
     /// more, or the run is not in its home block.
     #[inline(always)]

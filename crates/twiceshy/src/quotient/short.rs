@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 
 use super::Fingerprint;
 use super::block::{self, Header, Slot};
+use super::shed::TwoSlots;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa, Operation, Packed, TwoBlocks, in_register};
@@ -55,6 +56,18 @@ impl ShortRun {
         let (more, start) = split(self.0);
         (start, more as u32)
     }
+}
+
+/// What came of a closer look at a run with marked slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// A slot has been taken out.
+    Done,
+    /// Nothing has changed, because the one fingerprint with the remainder is of two slots:
+    /// [`Table::remove_two`] must compare the second.
+    TwoSlots(TwoSlots),
+    /// Nothing has changed, the long way must do it.
+    Unclear,
 }
 
 /// A slot to be closed in its home block, all slots behind it being such that move. One word, so
@@ -146,29 +159,38 @@ impl Place {
         })
     }
 
-    /// [`find`](Self::find) in a run with marked slots. `None` if there is no slot with the remainder, or
-    /// one goes on, or they may differ.
+    /// [`find`](Self::find) in a run of this quotient, in its home block, with marked slots.
     #[inline(always)]
     fn find_beside_marks<I: Isa, L: Sidecar, const ALONE: bool>(
         two: &mut TwoBlocks<'_>,
+        quotient: u64,
         run: ShortRun,
         pattern: u64,
-    ) -> Option<Self> {
+    ) -> Result<Self, Beside> {
         let ((start, more), packed) = (run.parts(), two.packed());
         let block = two.near();
         let (block, marked) = (block.as_ref(), L::marked(block.as_ref().lane()) >> start);
         let equal = packed.equal(block.window(start), pattern, more + 1);
         // A slot behind a marked one continues it.
         let homes = packed.slots_of::<I>(equal) & !(marked << 1);
-        let may_differ = homes & marked != 0 || ALONE && homes & homes.wrapping_sub(1) != 0;
-        if homes == 0 || may_differ {
-            return None;
-        }
         let slot = homes.trailing_zeros();
+        let others = homes & homes.wrapping_sub(1);
+        if homes & marked != 0 {
+            // No runend bit of a marked slot: what follows is a digit of the hash, not of a count.
+            let is_of_two = marked >> (slot + 1) & 1 == 0 && !L::MARKED_RUNENDS;
+            return Err(if others == 0 && is_of_two {
+                Beside::TwoSlots(TwoSlots::new(quotient, start + slot, slot, more))
+            } else {
+                Beside::Unclear
+            });
+        }
+        if homes == 0 || ALONE && others != 0 {
+            return Err(Beside::Unclear);
+        }
         // It takes its own runend bit and mark with it. If the run ends here, it shall end at the slot
         // before: there is one, as some are marked and the last is not.
         let first = start + slot - u32::from(slot == more);
-        Some(Place::new(packed, first, start + slot))
+        Ok(Place::new(packed, first, start + slot))
     }
 
     /// Closes the slot, where all that moves is in its block: the slots through `to`.
@@ -239,7 +261,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     }
 
     /// [`remove_short`](Self::remove_short) where that has found marked slots in the run: if all that have
-    /// the remainder are of one slot. Has it been done? If not, nothing has changed.
+    /// the remainder are of one slot.
     ///
     /// What comes of a closer look no predictor knows, so it should be known soon: where the run is, is
     /// handed over, not found again.
@@ -248,22 +270,28 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         &mut self,
         fingerprint: Fingerprint,
         run: ShortRun,
-    ) -> bool {
-        let pattern = self.packed().repeat_compared(fingerprint.remainder);
-        let Some(mut two) = self.blocks.two_mut(fingerprint.quotient / 64) else {
-            return false;
+    ) -> Beside {
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = fingerprint;
+        let pattern = self.packed().repeat_compared(remainder);
+        let Some(mut two) = self.blocks.two_mut(quotient / 64) else {
+            return Beside::Unclear;
         };
-        let Some(place) = Place::find_beside_marks::<I, L, ALONE>(&mut two, run, pattern) else {
-            return false;
+        let found = Place::find_beside_marks::<I, L, ALONE>(&mut two, quotient, run, pattern);
+        let place = match found {
+            Ok(place) => place,
+            Err(beside) => return beside,
         };
         // The run keeps others, so its quotient stays occupied.
         let header = Header::read::<L>(&two.near().as_ref());
         self.used -= 1;
         match header.last_moving::<I>(place.start) {
             Some(last) => place.close::<I, L>(&mut two, last),
-            None => self.close_gap::<I, L>(place.gap(fingerprint.quotient)),
+            None => self.close_gap::<I, L>(place.gap(quotient)),
         }
-        true
+        Beside::Done
     }
 
     /// [`remove_short`](Self::remove_short) for a run that is in the next block, not in its own.
