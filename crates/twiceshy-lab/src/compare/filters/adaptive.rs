@@ -99,7 +99,17 @@ impl<H: StreamHash> Adaptive<H> {
         Ok(())
     }
 
+    /// Removes a key that the filter could not remove alone. Apart from the loop over the keys, which
+    /// would keep less in registers with the error at hand.
     #[cold]
+    #[inline(never)]
+    fn remove_after(&mut self, key: u64, error: Error) -> bool {
+        match error {
+            Error::NeedsKeys { minirun } => self.remove_among(key, minirun).is_ok(),
+            _ => false,
+        }
+    }
+
     fn remove_among(&mut self, key: u64, minirun: Minirun) -> Result<()> {
         let members = self.members()?;
         let keys = members.keys(minirun, u64::MAX);
@@ -125,11 +135,10 @@ impl<H: StreamHash> Contender for Adaptive<H> {
     }
 
     #[inline(always)]
-    fn remove(&mut self, key: u64) -> bool {
-        match self.filter.remove_known_member(&key) {
+    fn remove(&mut self, key: &u64) -> bool {
+        match self.filter.remove_known_member(key) {
             Ok(removed) => removed == Removed::One,
-            Err(Error::NeedsKeys { minirun }) => self.remove_among(key, minirun).is_ok(),
-            Err(_) => false,
+            Err(error) => self.remove_after(*key, error),
         }
     }
 

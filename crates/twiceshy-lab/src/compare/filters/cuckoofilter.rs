@@ -45,8 +45,8 @@ impl Contender for Cuckoo {
     }
 
     #[inline(always)]
-    fn remove(&mut self, key: u64) -> bool {
-        self.delete(&key)
+    fn remove(&mut self, key: &u64) -> bool {
+        self.delete(key)
     }
 
     fn bytes(&self) -> u64 {

@@ -133,8 +133,9 @@ pub(crate) trait Contender {
     fn contains(&self, key: u64) -> bool;
 
     /// Removes a member; was a fingerprint of it there? Filters without removal keep
-    /// this default and say so in [`Entry::lacks`].
-    fn remove(&mut self, _key: u64) -> bool {
+    /// this default and say so in [`Entry::lacks`]. By reference, as most filters take it: who needs
+    /// the key once more reads it once more, and keeps no register for it.
+    fn remove(&mut self, _key: &u64) -> bool {
         false
     }
 
@@ -209,7 +210,7 @@ pub(crate) trait Contender {
     fn remove_all(&mut self, keys: &[u64]) -> u64 {
         let removed = black_box(keys)
             .iter()
-            .map(|&key| u64::from(self.remove(key)));
+            .map(|key| u64::from(self.remove(key)));
         black_box(removed.sum())
     }
 }

@@ -50,8 +50,8 @@ impl Contender for Filter {
     }
 
     #[inline(always)]
-    fn remove(&mut self, key: u64) -> bool {
-        Filter::remove(self, key)
+    fn remove(&mut self, key: &u64) -> bool {
+        Filter::remove(self, *key)
     }
 
     fn to_merge(&self, halves: [&[u64]; 2]) -> Result<Merge> {

@@ -116,8 +116,8 @@ impl<A: Alternate> Contender for PartialKeyFilter<Xxh3, A> {
     }
 
     #[inline(always)]
-    fn remove(&mut self, key: u64) -> bool {
-        matches!(self.remove(&key), Ok(Removed::One))
+    fn remove(&mut self, key: &u64) -> bool {
+        matches!(self.remove(key), Ok(Removed::One))
     }
 
     fn insert_batch(&mut self, keys: &[u64]) -> Result<u64> {

@@ -61,8 +61,8 @@ impl Contender for Swapping {
     }
 
     #[inline(always)]
-    fn remove(&mut self, key: u64) -> bool {
-        let hashed = self.filter.hash(&key);
+    fn remove(&mut self, key: &u64) -> bool {
+        let hashed = self.filter.hash(key);
         let removed = self.filter.remove_hashed(&hashed, &mut self.keys);
         matches!(removed, Ok(Removed::One))
     }

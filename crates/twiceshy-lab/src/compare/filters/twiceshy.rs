@@ -63,8 +63,8 @@ impl<H: StreamHash> Contender for Plain<H> {
     }
 
     #[inline(always)]
-    fn remove(&mut self, key: u64) -> bool {
-        matches!(self.0.remove(&key), Ok(Removed::One))
+    fn remove(&mut self, key: &u64) -> bool {
+        matches!(self.0.remove(key), Ok(Removed::One))
     }
 
     fn bulk_load(&self, keys: &[u64], order: Order) -> Result<Box<dyn Contender>> {
