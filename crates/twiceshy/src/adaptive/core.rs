@@ -16,8 +16,8 @@ use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
 use crate::quotient::{
-    Beside, Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Sidecar, Table,
-    TableOptions, TwoSlots, Unmarked, Violation,
+    Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Sidecar, Table,
+    TableOptions, TwoSlots, Undone, Unmarked, Violation,
 };
 use crate::traits::Removed;
 
@@ -393,7 +393,7 @@ impl Core {
     /// done? If not, nothing has changed: there is none, or the later words
     /// must say which.
     #[inline(always)]
-    pub(crate) fn remove_plain(&mut self, h0: u64) -> Beside {
+    pub(crate) fn remove_plain(&mut self, h0: u64) -> Result<(), Undone> {
         // Without marks and values all are alike: whichever goes, it is right.
         if self.extras.alike().extended {
             return self.remove_alike::<Extensions>(h0);
@@ -405,13 +405,13 @@ impl Core {
     }
 
     #[inline(always)]
-    fn remove_alike<L: Sidecar>(&mut self, h0: u64) -> Beside {
+    fn remove_alike<L: Sidecar>(&mut self, h0: u64) -> Result<(), Undone> {
         let (core, lane) = (self, PhantomData::<L>);
         core.cpu().run(RemovePlain::<L, false> { core, h0, lane })
     }
 
     #[inline(never)]
-    fn remove_counted_or_valued(&mut self, h0: u64) -> Beside {
+    fn remove_counted_or_valued(&mut self, h0: u64) -> Result<(), Undone> {
         if self.layout.value_bits == 0 {
             return self.remove_alike::<Marks>(h0);
         }

@@ -22,8 +22,8 @@ use super::ops::alone;
 use super::print::{Digits, Stream};
 use crate::bits::{Isa, Operation, OperationOn};
 use crate::quotient::{
-    Beside, Extensions, Fingerprint, Gap, Marks, Nearby, Run, ShortRun, Sidecar, Table, Taken,
-    TwoSlots,
+    Extensions, Fingerprint, Gap, Marks, Nearby, Run, ShortRun, Sidecar, Table, Taken, TwoSlots,
+    Undone,
 };
 use crate::traits::Removed;
 
@@ -38,10 +38,10 @@ pub(super) struct RemovePlain<'f, L, const ALONE: bool> {
 }
 
 impl<L: Sidecar, const ALONE: bool> Operation for RemovePlain<'_, L, ALONE> {
-    type Output = Beside;
+    type Output = Result<(), Undone>;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Beside {
+    fn run<I: Isa>(self) -> Result<(), Undone> {
         let RemovePlain { core, h0, lane } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.remove_short::<I, L, ALONE>(fingerprint) {
@@ -63,10 +63,10 @@ struct RemoveBeside<'f, L, const ALONE: bool> {
 }
 
 impl<L: Sidecar, const ALONE: bool> OperationOn<ShortRun> for RemoveBeside<'_, L, ALONE> {
-    type Output = Beside;
+    type Output = Result<(), Undone>;
 
     #[inline(always)]
-    fn run_on<I: Isa>(self, run: ShortRun) -> Beside {
+    fn run_on<I: Isa>(self, run: ShortRun) -> Result<(), Undone> {
         let Core {
             table, geometry, ..
         } = self.core;
@@ -81,12 +81,12 @@ struct CloseGap<'f, L> {
 }
 
 impl<L: Sidecar> Operation for CloseGap<'_, L> {
-    type Output = Beside;
+    type Output = Result<(), Undone>;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Beside {
+    fn run<I: Isa>(self) -> Result<(), Undone> {
         self.core.table.close_gap::<I, L>(self.gap);
-        Beside::Done
+        Ok(())
     }
 }
 
@@ -97,10 +97,10 @@ struct RemoveBeyond<'f, L, const ALONE: bool> {
 }
 
 impl<L: Sidecar, const ALONE: bool> Operation for RemoveBeyond<'_, L, ALONE> {
-    type Output = Beside;
+    type Output = Result<(), Undone>;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Beside {
+    fn run<I: Isa>(self) -> Result<(), Undone> {
         let RemoveBeyond { core, h0, lane } = self;
         let fingerprint = core.geometry.fingerprint(h0);
         match core.table.remove_displaced::<I, L, ALONE>(fingerprint) {
@@ -117,10 +117,10 @@ struct RemoveFar<'f> {
 }
 
 impl Operation for RemoveFar<'_> {
-    type Output = Beside;
+    type Output = Result<(), Undone>;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> Beside {
+    fn run<I: Isa>(self) -> Result<(), Undone> {
         let Core {
             table, geometry, ..
         } = self.core;
@@ -130,18 +130,18 @@ impl Operation for RemoveFar<'_> {
         } = geometry.fingerprint(self.h0);
         let run = table.odd_run::<I>(quotient);
         let Some(at) = bare_and_alike(table, &run, remainder) else {
-            return Beside::Unclear;
+            return Err(Undone::UNCLEAR);
         };
         if !table.close_near::<I>(&run, at) {
             table.close::<I>(&run, at);
         }
-        Beside::Done
+        Ok(())
     }
 }
 
 #[inline(always)]
-fn done_if(done: bool) -> Beside {
-    if done { Beside::Done } else { Beside::Unclear }
+fn done_if(done: bool) -> Result<(), Undone> {
+    if done { Ok(()) } else { Err(Undone::UNCLEAR) }
 }
 
 /// Removes a fingerprint of two slots, if its digit is this one. Has that been done?

@@ -4,7 +4,7 @@ use super::print::{Layout, Print};
 use super::{AdaptiveFilter, Insertion, edit};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
-use crate::quotient::Beside;
+use crate::quotient::Undone;
 use crate::traits::Removed;
 
 impl<H: StreamHash> AdaptiveFilter<H> {
@@ -99,8 +99,8 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     pub fn remove_known_member<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
         let h0 = first_word::<H, K>(&self.keyed, key);
         match self.core.remove_plain(h0) {
-            Beside::Done => Ok(Removed::One),
-            beside => self.remove_known_member_by_words(key, beside),
+            Ok(()) => Ok(Removed::One),
+            Err(undone) => self.remove_known_member_by_words(key, undone),
         }
     }
 
@@ -109,9 +109,9 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     fn remove_known_member_by_words<K: Key + ?Sized>(
         &mut self,
         key: &K,
-        beside: Beside,
+        undone: Undone,
     ) -> Result<Removed, Error> {
-        if let Beside::TwoSlots(print) = beside {
+        if let Some(print) = undone.two_slots() {
             let [_, h1] = key.with_bytes(|bytes| H::pair(&self.seed, bytes, 0));
             if self.core.remove_two(print, h1) {
                 return Ok(Removed::One);
@@ -216,7 +216,7 @@ mod tests {
                     let hashed = filter.hash(&key);
                     // By the first word alone, where all that match are of one slot.
                     let mut quick = filter.try_clone().unwrap();
-                    if quick.core.remove_plain(hashed.h0()) == Beside::Done {
+                    if quick.core.remove_plain(hashed.h0()).is_ok() {
                         let mut slow = filter.try_clone().unwrap();
                         assert_eq!(slow.remove_by_contents(&hashed), Ok(Removed::One));
                         quick.core.check_invariants().unwrap();

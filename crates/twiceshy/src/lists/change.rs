@@ -7,7 +7,7 @@ use crate::adaptive::AdaptiveFilter;
 use crate::adaptive::fill::Fill;
 use crate::error::Error;
 use crate::hash::{Hashed, StreamHash};
-use crate::quotient::{Beside, Geometry, Minirun};
+use crate::quotient::{Geometry, Minirun};
 use crate::reverse_map::ReverseMap;
 use crate::sizing::MAX_LOAD;
 
@@ -98,7 +98,7 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
                 self.rewrite(minirun)
             }
             Some(_) if F::TAG_BITS == 0 && !self.members.any(list) => {
-                if self.filter.core_mut().remove_plain(h0) == Beside::Done {
+                if self.filter.core_mut().remove_plain(h0).is_ok() {
                     return Ok(());
                 }
                 self.rewrite(minirun)

@@ -58,7 +58,7 @@ pub(crate) use open::{Added, Opening};
 pub(crate) use scan::{Buffer, Home, Scan};
 pub(crate) use shed::{Nearby, TwoSlots};
 pub(crate) use shift::{Moving, Still};
-pub(crate) use short::{Beside, Gap, Short, ShortRun, Taken};
+pub(crate) use short::{Gap, Short, ShortRun, Taken, Undone};
 pub use sidecar::{Bare, Mark, Marks, Sidecar};
 pub(crate) use sidecar::{Extensions, Unmarked};
 pub use table::{Table, TableOptions, spare_slots};

@@ -6,6 +6,8 @@
 //! at any time; how far others move is found anew for each, because one may come home by it that then
 //! stays.
 
+use std::num::NonZero;
+
 use super::Fingerprint;
 use super::block::{self, Header};
 use super::find::{Look, Run};
@@ -28,9 +30,13 @@ pub(crate) struct Nearby {
 }
 
 /// A fingerprint of two slots, the second a digit of the hash, that is the only one of its minirun and in
-/// its home block. One word, so that it travels in a register.
+/// its home block. One word, so that it travels in a register:
+///
+/// ```text
+/// | quotient | slot, 6 bits | first? | last? | 1 |
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TwoSlots(u64);
+pub(crate) struct TwoSlots(pub(super) NonZero<u64>);
 
 impl TwoSlots {
     /// The fingerprint of `quotient` whose first slot is this one of the block, and so many behind the
@@ -39,20 +45,23 @@ impl TwoSlots {
     pub(super) fn new(quotient: u64, slot: u32, behind: u32, more: u32) -> Self {
         debug_assert!(slot < 63 && behind < more);
         let (first, last) = (u64::from(behind == 0), u64::from(behind + 1 == more));
-        // A table of 2^56 slots would not fit into any address space.
-        TwoSlots(quotient << 8 | u64::from(slot) << 2 | first << 1 | last)
+        // A table of 2^55 slots would not fit into any address space.
+        let word = quotient << 9 | u64::from(slot) << 3 | first << 2 | last << 1;
+        TwoSlots(NonZero::<u64>::MIN | word)
     }
 
     /// The quotient, and the first slot of the two in its block.
     #[inline(always)]
     fn place(self) -> (u64, u32) {
-        (self.0 >> 8, (self.0 >> 2) as u32 & 63)
+        let word = self.0.get();
+        (word >> 9, (word >> 3) as u32 & 63)
     }
 
     /// Is it the first of its run? Is it the last?
     #[inline(always)]
     fn ends(self) -> (bool, bool) {
-        (self.0 & 2 != 0, self.0 & 1 != 0)
+        let word = self.0.get();
+        (word & 4 != 0, word & 2 != 0)
     }
 }
 

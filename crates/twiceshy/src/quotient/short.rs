@@ -6,6 +6,7 @@
 //! the case is not the common one, this has changed nothing and says so.
 
 use std::marker::PhantomData;
+use std::num::NonZero;
 
 use super::Fingerprint;
 use super::block::{self, Header, Slot};
@@ -58,16 +59,28 @@ impl ShortRun {
     }
 }
 
-/// What came of a closer look at a run with marked slots.
+/// Why a closer look at a run with marked slots has changed nothing. One word that is not 0, so that a
+/// result with nothing else in it is one register, and its test one instruction of every removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beside {
-    /// A slot has been taken out.
-    Done,
-    /// Nothing has changed, because the one fingerprint with the remainder is of two slots:
-    /// [`Table::remove_two`] must compare the second.
-    TwoSlots(TwoSlots),
-    /// Nothing has changed, the long way must do it.
-    Unclear,
+pub(crate) struct Undone(NonZero<u64>);
+
+impl Undone {
+    /// The long way must do it. Even, which no [`TwoSlots`] is.
+    pub(crate) const UNCLEAR: Self = Undone(NonZero::<u64>::MIN.checked_add(1).expect("2 > 0"));
+
+    /// The one fingerprint with the remainder, if it is of two slots: [`Table::remove_two`] must compare
+    /// the second.
+    #[inline(always)]
+    pub(crate) fn two_slots(self) -> Option<TwoSlots> {
+        (self != Self::UNCLEAR).then_some(TwoSlots(self.0))
+    }
+}
+
+impl From<TwoSlots> for Undone {
+    #[inline(always)]
+    fn from(print: TwoSlots) -> Self {
+        Undone(print.0)
+    }
 }
 
 /// A slot to be closed in its home block, all slots behind it being such that move. One word, so
@@ -166,7 +179,7 @@ impl Place {
         quotient: u64,
         run: ShortRun,
         pattern: u64,
-    ) -> Result<Self, Beside> {
+    ) -> Result<Self, Undone> {
         let ((start, more), packed) = (run.parts(), two.packed());
         let block = two.near();
         let (block, marked) = (block.as_ref(), L::marked(block.as_ref().lane()) >> start);
@@ -179,13 +192,13 @@ impl Place {
             // No runend bit of a marked slot: what follows is a digit of the hash, not of a count.
             let is_of_two = marked >> (slot + 1) & 1 == 0 && !L::MARKED_RUNENDS;
             return Err(if others == 0 && is_of_two {
-                Beside::TwoSlots(TwoSlots::new(quotient, start + slot, slot, more))
+                TwoSlots::new(quotient, start + slot, slot, more).into()
             } else {
-                Beside::Unclear
+                Undone::UNCLEAR
             });
         }
         if homes == 0 || ALONE && others != 0 {
-            return Err(Beside::Unclear);
+            return Err(Undone::UNCLEAR);
         }
         // It takes its own runend bit and mark with it. If the run ends here, it shall end at the slot
         // before: there is one, as some are marked and the last is not.
@@ -270,20 +283,16 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         &mut self,
         fingerprint: Fingerprint,
         run: ShortRun,
-    ) -> Beside {
+    ) -> Result<(), Undone> {
         let Fingerprint {
             quotient,
             remainder,
         } = fingerprint;
         let pattern = self.packed().repeat_compared(remainder);
         let Some(mut two) = self.blocks.two_mut(quotient / 64) else {
-            return Beside::Unclear;
+            return Err(Undone::UNCLEAR);
         };
-        let found = Place::find_beside_marks::<I, L, ALONE>(&mut two, quotient, run, pattern);
-        let place = match found {
-            Ok(place) => place,
-            Err(beside) => return beside,
-        };
+        let place = Place::find_beside_marks::<I, L, ALONE>(&mut two, quotient, run, pattern)?;
         // The run keeps others, so its quotient stays occupied.
         let header = Header::read::<L>(&two.near().as_ref());
         self.used -= 1;
@@ -291,7 +300,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             Some(last) => place.close::<I, L>(&mut two, last),
             None => self.close_gap::<I, L>(place.gap(quotient)),
         }
-        Beside::Done
+        Ok(())
     }
 
     /// [`remove_short`](Self::remove_short) for a run that is in the next block, not in its own.

@@ -18,8 +18,8 @@ impl<S: Made> Operation for RemoveShort<'_, S> {
             Taken::NotHere => self.0.remove_displaced::<I, S, false>(self.1),
             Taken::BesideMarks(run) => {
                 return match self.0.remove_beside_marks::<I, S, false>(self.1, run) {
-                    Beside::Done => Short::Done(Removed::One),
-                    Beside::TwoSlots(_) | Beside::Unclear => Short::NotHere,
+                    Ok(()) => Short::Done(Removed::One),
+                    Err(_) => Short::NotHere,
                 };
             }
             taken => taken,
