@@ -1,5 +1,7 @@
 //! What changes a filter without the keys of a minirun.
 
+use std::hint::black_box;
+
 use super::print::{Layout, Print};
 use super::{AdaptiveFilter, Insertion, edit};
 use crate::error::Error;
@@ -111,6 +113,8 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         key: &K,
         undone: Undone,
     ) -> Result<Removed, Error> {
+        // Else compilers may hand it over by value, and keep a register for that in every removal.
+        let key = black_box(key);
         if let Some(print) = undone.two_slots() {
             let [_, h1] = key.with_bytes(|bytes| H::pair(&self.seed, bytes, 0));
             if self.core.remove_two(print, h1) {
