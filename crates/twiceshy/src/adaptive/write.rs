@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn what_is_removed_in_place_is_what_rewriting_removes() {
-        let (mut bare, mut extended, mut beside) = (0, 0, 0);
+        let (mut bare, mut extended, mut beside, mut two) = (0, 0, 0, 0);
         for (slots, bits) in [(100_u64, 2), (300, 4), (200, 9)] {
             for load in [40, 60, 75, 95, 130] {
                 let builder = AdaptiveFilter::builder().slots(slots).remainder_bits(bits);
@@ -211,20 +211,29 @@ mod tests {
                 // Extensions of one digit to three, if no fingerprint of another key is beside.
                 for key in keys.clone().step_by(2) {
                     let hashed = filter.hash(&key);
-                    let other = hashed.word(1) ^ 1 << (key % 3 * u64::from(bits));
+                    let other = hashed.word(1) ^ 1 << 63 >> (key % 3 * u64::from(bits));
                     let words = [hashed.h0(), other];
                     let query = Hashed::from_words(&words);
                     let _ = filter.core.adapt_alone(&query, &hashed);
                 }
                 for key in keys {
                     let hashed = filter.hash(&key);
-                    // By the first word alone, where all that match are of one slot.
+                    // By the first word alone, where all that match are of one slot; and by the first
+                    // digit, where there is one, of two.
                     let mut quick = filter.try_clone().unwrap();
-                    if quick.core.remove_plain(hashed.h0()).is_ok() {
-                        let mut slow = filter.try_clone().unwrap();
-                        assert_eq!(slow.remove_by_contents(&hashed), Ok(Removed::One));
-                        quick.core.check_invariants().unwrap();
-                        assert!(quick.core.iter().eq(slow.core.iter()));
+                    let undone = quick.core.remove_plain(hashed.h0());
+                    if let Err(undone) = undone {
+                        assert!(quick.core.table.bytes() == filter.core.table.bytes());
+                        if let Some(print) = undone.two_slots() {
+                            let h1 = hashed.word(1);
+                            assert!(!quick.core.remove_two(print, h1 ^ 1 << 63));
+                            assert!(quick.core.table.bytes() == filter.core.table.bytes());
+                            assert!(quick.core.remove_two(print, h1));
+                            assert_removed_as_by_contents(&filter, &quick, &hashed);
+                            two += 1;
+                        }
+                    } else {
+                        assert_removed_as_by_contents(&filter, &quick, &hashed);
                         let table = &filter.core.table;
                         let quotient = filter.core.geometry.fingerprint(hashed.h0()).quotient;
                         let run = table.run::<Portable>(quotient);
@@ -236,10 +245,8 @@ mod tests {
                     let Some(removed) = quick.core.remove_alone(&hashed) else {
                         continue;
                     };
-                    let mut slow = filter.try_clone().unwrap();
-                    assert_eq!(slow.remove_by_contents(&hashed), Ok(removed));
-                    quick.core.check_invariants().unwrap();
-                    assert!(quick.core.iter().eq(slow.core.iter()));
+                    assert_eq!(removed, Removed::One);
+                    assert_removed_as_by_contents(&filter, &quick, &hashed);
                     match filter.core.table.used() - quick.core.table.used() {
                         1 => bare += 1,
                         _ => extended += 1,
@@ -247,7 +254,21 @@ mod tests {
                 }
             }
         }
-        let all = (bare, extended, beside);
-        assert!(bare > 1000 && extended > 100 && beside > 20, "{all:?}");
+        let all = (bare, extended, beside, two);
+        let enough = bare > 1000 && extended > 100 && beside > 20 && two > 100;
+        assert!(enough, "{all:?}");
+    }
+
+    /// Is `removed` the filter as it would be if the key was removed by rewriting its minirun?
+    #[track_caller]
+    fn assert_removed_as_by_contents(
+        filter: &AdaptiveFilter,
+        removed: &AdaptiveFilter,
+        key: &Hashed<'_>,
+    ) {
+        let mut slow = filter.try_clone().unwrap();
+        assert_eq!(slow.remove_by_contents(key), Ok(Removed::One));
+        removed.core.check_invariants().unwrap();
+        assert!(removed.core.iter().eq(slow.core.iter()));
     }
 }

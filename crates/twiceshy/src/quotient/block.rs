@@ -227,8 +227,8 @@ impl Header {
         Some((settled, then_settled - 1))
     }
 
-    /// [`last_moving`](Self::last_moving) if it is in a run of an earlier block, where `last` is the last slot of all such
-    /// runs: the one before the offset.
+    /// [`last_moving`](Self::last_moving) if it is in a run of an earlier block, where `last` is the last
+    /// slot of all such runs: the one before the offset.
     #[inline(always)]
     pub(super) fn last_moving_displaced<I: Isa>(&self, last: u32) -> Option<u32> {
         debug_assert_eq!(last + 1, u32::from(self.offset));
