@@ -209,6 +209,8 @@ mod tests {
     enum How {
         /// Inside the block, from one slot through another; the first is so far into its window.
         Near(u32, u32, u32),
+        /// The slot behind one through another, and then that one through a third.
+        Twice(u32, u32, u32),
         All(u32, u32),
         Next(u32),
         /// Opens one slot, up to another.
@@ -234,6 +236,7 @@ mod tests {
                     let before = before(&packed, start, inside);
                     two.in_register().close::<I>(start, before, to);
                 }
+                How::Twice(slot, to, then_to) => two.close_twice::<I>(slot, to, then_to),
                 How::All(from, inside) => {
                     let before = before(&packed, from - inside, inside);
                     two.close_all::<I>(from - inside, before);
@@ -274,13 +277,17 @@ mod tests {
             let packed = table.packed().clone();
             // From where to where a slot goes, and what is in it then.
             let (block, from, to, value) = match how {
-                How::Near(from, to, _) => (0, from, to, 0),
+                How::Near(from, to, _) | How::Twice(from, _, to) => (0, from, to, 0),
                 How::All(from, _) => (0, from, 63, slots(&expected, &packed, 1)[0]),
                 How::Next(to) => (1, 0, to, 0),
                 How::Open(from, to) => (0, to.min(63), from, VALUE & mask_below(bits)),
                 How::OpenNext(to) => (1, to.min(63), 0, VALUE & mask_below(bits)),
             };
             let mut values = slots(&expected, &packed, block);
+            if let How::Twice(slot, to, _) = how {
+                values.remove(slot as usize + 1);
+                values.insert(to as usize, 0);
+            }
             values.remove(from as usize);
             values.insert(to as usize, value);
             let at = block * (SLOTS_AT + packed.bytes_per_block()) + SLOTS_AT;
@@ -300,6 +307,10 @@ mod tests {
             for from in 0..64 {
                 for to in (from..64).step_by(if bits % 4 == 1 { 1 } else { 3 }) {
                     check(bits, How::Near(from, to, inside(from)));
+                }
+                for to in (from + 1..64).step_by(if bits % 4 == 1 { 3 } else { 9 }) {
+                    check(bits, How::Twice(from, to, from.midpoint(to)));
+                    check(bits, How::Twice(from, to, to - 1));
                 }
                 check(bits, How::All(from, inside(from)));
                 check(bits, How::Next(from));
