@@ -28,6 +28,7 @@ pub(super) struct Setting {
     pub(super) workload: Workload,
     stream: OnceCell<Stream>,
     members: OnceCell<Vec<u64>>,
+    elsewhere: OnceCell<Vec<u8>>,
 }
 
 impl Setting {
@@ -41,6 +42,16 @@ impl Setting {
         let workload = &self.workload;
         let all = || (0..workload.members()).map(|i| workload.member(i));
         self.members.get_or_init(|| all().collect())
+    }
+
+    /// Reads so much that nothing else is left in the caches. Written, it would have to leave them later,
+    /// on the clock, and memory that is given back keeps the system busy for a while.
+    fn read_elsewhere(&self) {
+        const BYTES: usize = 256 << 20;
+        const LINE: usize = 64;
+        let elsewhere = self.elsewhere.get_or_init(|| vec![1; BYTES]);
+        let lines = black_box(elsewhere).iter().step_by(LINE);
+        black_box(lines.map(|&byte| u64::from(byte)).sum::<u64>());
     }
 }
 
@@ -199,6 +210,7 @@ pub(crate) fn measure(
         workload: *workload,
         stream: OnceCell::new(),
         members: OnceCell::new(),
+        elsewhere: OnceCell::new(),
     };
     // Much memory and some time at large sizes: not for nothing.
     let to_learn = workload.adapted > 0.0 || operations.iter().any(|op| op.needs_members());
@@ -270,7 +282,7 @@ fn fill(filter: &mut dyn Contender, setting: &Setting, record: &mut Record) -> R
         learning::adapt_before(learner, workload, lore, late)?;
     }
     if workload.adapted > 0.0 {
-        level_caches(filter, workload)?;
+        level_caches(filter, setting, late)?;
     }
     let last = time(
         late..end,
@@ -290,16 +302,14 @@ fn fill(filter: &mut dyn Contender, setting: &Setting, record: &mut Record) -> R
 
 /// Gives every contender the same caches. Who has just learnt has been all over the keys, and its
 /// table has been pushed out and only read since; the table of who learns nothing would be as the last
-/// writes have left it.
-fn level_caches(filter: &mut dyn Contender, workload: &Workload) -> Result<()> {
-    const LINE: usize = 64;
-    let mut elsewhere = vec![0_u8; 256 << 20];
-    elsewhere
-        .iter_mut()
-        .step_by(LINE)
-        .for_each(|byte| *byte = 1);
-    black_box(&elsewhere);
-    warm_up(filter, workload)
+/// writes have left it. All of it comes back, as far as it fits: the insertions that follow are so few that
+/// each would else meet lines for the first time.
+fn level_caches(filter: &mut dyn Contender, setting: &Setting, members: u64) -> Result<()> {
+    let workload = &setting.workload;
+    setting.read_elsewhere();
+    let member = |i| workload.member(i);
+    time(0..members, member, |keys| Ok(filter.contains_all(keys)))?;
+    Ok(())
 }
 
 /// Brings a filter back into the caches that the others used meanwhile.
