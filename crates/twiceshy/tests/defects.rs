@@ -12,7 +12,7 @@ use twiceshy::adaptive::set::Reported;
 use twiceshy::adaptive::{Insertion, Leave};
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::quotient::{Geometry, Minirun};
-use twiceshy::{AdaptiveFilter, AdaptiveSet};
+use twiceshy::{AdaptiveFilter, AdaptiveSet, Merge};
 
 /// Quotients of the filters here; remainders have eight bits, and so have digits.
 const QUOTIENTS: u64 = 200;
@@ -66,6 +66,10 @@ trait Filter {
     fn count(&self, key: &Key) -> u64;
     fn adapt(&mut self, query: &Key, keys: &[Key]) -> Result<(), Refused>;
     fn remove(&mut self, key: &Key, keys: &[Key]) -> Result<(), Refused>;
+    /// Goes on with twice as many slots.
+    fn double(&mut self);
+    /// Takes in a filter of as many slots as this one had before it was doubled, with these keys.
+    fn merge_single(&mut self, keys: &[Key]) -> Result<(), Refused>;
     fn used(&self) -> u64;
 }
 
@@ -123,8 +127,24 @@ impl Filter for Ours {
         self.done(result)
     }
 
+    fn double(&mut self) {
+        (self.0, _) = self.0.doubled().expect("nothing is in the way");
+        assert_eq!(self.0.check_invariants(), Ok(()));
+    }
+
+    fn merge_single(&mut self, keys: &[Key]) -> Result<(), Refused> {
+        let mut single = Ours::new();
+        for key in keys {
+            single.insert(key)?;
+        }
+        let slots = self.0.geometry().slots();
+        let merged = Merge::of([&self.0, &single.0]).slots(slots).build();
+        self.0 = merged.map_err(|_| Refused)?;
+        self.done(Ok::<_, Refused>(()))
+    }
+
     fn used(&self) -> u64 {
-        (self.0.load() * QUOTIENTS as f64).round() as u64
+        (self.0.load() * self.0.geometry().slots() as f64).round() as u64
     }
 }
 
@@ -405,6 +425,65 @@ fn crashes_or_loses_keys_when_full() {
         }
         all_found(filter, &keys)?;
         promise(refused > 0, "it never was full")
+    });
+}
+
+/// Keys all over the filter, with mistakes that were fixed in one of three: the members, and queries
+/// that are answered "no".
+fn adapted_all_over(filter: &mut dyn Filter) -> (Vec<Key>, Vec<Key>) {
+    let (mut keys, mut queries) = (vec![], vec![]);
+    for quotient in 0..QUOTIENTS {
+        if quotient % 4 == 3 {
+            continue;
+        }
+        // Of remainders with their first bit set and clear, so half of the keys move to odd quotients.
+        let member = key(quotient, (quotient * 83) as u8, &[0x10]);
+        filter.insert(&member).expect("there is room");
+        if quotient % 3 == 0 {
+            let query = key(member.quotient, member.remainder, &[0x90]);
+            filter.adapt(&query, &[member]).expect("there is room");
+            queries.push(query);
+        }
+        keys.push(member);
+    }
+    (keys, queries)
+}
+
+#[test]
+fn resize_crashes_or_loses_keys() {
+    noticed(Defect::ResizesWithoutMoving, |filter| {
+        let (keys, queries) = adapted_all_over(filter);
+        let used = filter.used();
+        filter.double();
+        all_found(filter, &keys)?;
+        let fixed = queries.iter().all(|query| !filter.contains(query));
+        promise(fixed, "a mistake has come back")?;
+        promise(filter.used() == used, "slots are lost or left over")?;
+        // It goes on to work.
+        for (i, key) in keys.iter().enumerate() {
+            filter.remove(key, &keys[i..=i]).unwrap();
+            all_found(filter, &keys[i + 1..])?;
+        }
+        promise(filter.used() == 0, "an empty filter has used slots")
+    });
+}
+
+#[test]
+fn merging_into_a_doubled_filter_loses_nearly_all() {
+    noticed(Defect::MergesBySmallerQuotients, |filter| {
+        let (mut keys, queries) = adapted_all_over(filter);
+        filter.double();
+        let others = (0..QUOTIENTS).filter(|quotient| quotient % 4 == 3);
+        let others: Vec<Key> = others
+            .map(|quotient| key(quotient, (quotient * 57) as u8, &[0x20]))
+            .collect();
+        filter.merge_single(&others).unwrap();
+        keys.extend(others);
+        all_found(filter, &keys)?;
+        let fixed = queries.iter().all(|query| !filter.contains(query));
+        promise(fixed, "a mistake has come back")?;
+        let slots = keys.len() + queries.len();
+        promise(filter.used() == slots as u64, "fingerprints are missing")
     });
 }
 

@@ -223,11 +223,11 @@ mod tests {
                     let mut quick = filter.try_clone().unwrap();
                     let undone = quick.core.remove_plain(hashed.h0());
                     if let Err(undone) = undone {
-                        assert!(quick.core.table.bytes() == filter.core.table.bytes());
+                        assert!(quick.to_bytes() == filter.to_bytes());
                         if let Some(print) = undone.two_slots() {
                             let h1 = hashed.word(1);
                             assert!(!quick.core.remove_two(print, h1 ^ 1 << 63));
-                            assert!(quick.core.table.bytes() == filter.core.table.bytes());
+                            assert!(quick.to_bytes() == filter.to_bytes());
                             assert!(quick.core.remove_two(print, h1));
                             assert_removed_as_by_contents(&filter, &quick, &hashed);
                             two += 1;

@@ -33,6 +33,11 @@ pub enum Defect {
     CountsKeysNotSlots,
     /// An insertion pushes the last slot out of the table.
     InsertsWithoutRoom,
+    /// A larger table is given the fingerprints as they were: the remainder's first bit is not moved to
+    /// the quotient.
+    ResizesWithoutMoving,
+    /// What is merged in is put where it was in its own table, which is smaller.
+    MergesBySmallerQuotients,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,10 +59,13 @@ struct Slot {
 pub struct Naive {
     prints: Vec<Print>,
     defect: Defect,
+    /// Has it twice as many quotients, and remainders of a bit less?
+    doubled: bool,
 }
 
-fn slots() -> usize {
-    (QUOTIENTS + spare_slots(QUOTIENTS)).next_multiple_of(64) as usize
+/// The quotient and the remainder of a key in a table of twice as many quotients.
+fn doubled(quotient: u64, remainder: u8) -> (u64, u8) {
+    (quotient << 1 | u64::from(remainder >> 7), remainder & 127)
 }
 
 impl Print {
@@ -79,7 +87,29 @@ impl Print {
 impl Naive {
     pub fn new(defect: Defect) -> Self {
         let prints = vec![];
-        Naive { prints, defect }
+        let doubled = false;
+        Naive {
+            prints,
+            defect,
+            doubled,
+        }
+    }
+
+    fn quotients(&self) -> u64 {
+        QUOTIENTS << u32::from(self.doubled)
+    }
+
+    fn slots(&self) -> usize {
+        let quotients = self.quotients();
+        (quotients + spare_slots(quotients)).next_multiple_of(64) as usize
+    }
+
+    fn home(&self, key: &Key) -> (u64, u8) {
+        if self.doubled {
+            doubled(key.quotient, key.remainder)
+        } else {
+            (key.quotient, key.remainder)
+        }
     }
 
     fn has(&self, defect: Defect) -> bool {
@@ -96,7 +126,7 @@ impl Naive {
     }
 
     fn fits(&self, print: &Print, key: &Key) -> bool {
-        (print.quotient, print.remainder) == (key.quotient, key.remainder)
+        (print.quotient, print.remainder) == self.home(key)
             && (0..)
                 .zip(&print.digits)
                 .all(|(k, &digit)| self.digit(key, k) == digit)
@@ -105,7 +135,7 @@ impl Naive {
     fn in_minirun(&self, key: &Key) -> Vec<usize> {
         let here = |i: &usize| {
             let print = &self.prints[*i];
-            (print.quotient, print.remainder) == (key.quotient, key.remainder)
+            (print.quotient, print.remainder) == self.home(key)
         };
         (0..self.prints.len()).filter(here).collect()
     }
@@ -117,10 +147,10 @@ impl Naive {
             runend: false,
             marked: false,
         };
-        let mut slots = vec![empty; slots() + 1_000];
+        let mut slots = vec![empty; self.slots() + 1_000];
         let mut ends = vec![];
         let mut end = 0;
-        for quotient in 0..QUOTIENTS {
+        for quotient in 0..self.quotients() {
             let run = self
                 .prints
                 .iter()
@@ -146,8 +176,8 @@ impl Naive {
             ends.push(end);
         }
         // What does not fit is lost.
-        slots.truncate(self::slots());
-        slots.resize(self::slots() + 1_000, empty);
+        slots.truncate(self.slots());
+        slots.resize(self.slots() + 1_000, empty);
         (slots, ends)
     }
 
@@ -216,7 +246,7 @@ impl Naive {
         self.prints.sort();
         let end = *self.layout().1.last().expect("there are quotients");
         let grows = slots_of(&self.prints) > slots_of(&before);
-        if grows && end > slots() && !self.has(unchecked) {
+        if grows && end > self.slots() && !self.has(unchecked) {
             self.prints = before;
             return Err(Refused);
         }
@@ -256,9 +286,10 @@ impl Filter for Naive {
 
     fn insert_counted(&mut self, key: &Key, count: u64, _: &[Key]) -> Result<(), Refused> {
         let mut prints = self.prints.clone();
+        let (quotient, remainder) = self.home(key);
         prints.push(Print {
-            quotient: key.quotient,
-            remainder: key.remainder,
+            quotient,
+            remainder,
             digits: vec![],
             count,
         });
@@ -266,13 +297,13 @@ impl Filter for Naive {
     }
 
     fn contains(&self, key: &Key) -> bool {
-        self.run(key.quotient)
+        self.run(self.home(key).0)
             .iter()
             .any(|print| self.fits(print, key))
     }
 
     fn count(&self, key: &Key) -> u64 {
-        let run = self.run(key.quotient);
+        let run = self.run(self.home(key).0);
         let found = run.iter().find(|print| self.fits(print, key));
         found.map_or(0, |print| print.count)
     }
@@ -343,6 +374,35 @@ impl Filter for Naive {
             if self.has(Defect::RemovesTheHomeSlotOnly) && i > 0 {
                 prints[i - 1].digits.extend(removed.digits);
             }
+        }
+        self.commit(prints, Defect::None)
+    }
+
+    fn double(&mut self) {
+        self.doubled = true;
+        if self.has(Defect::ResizesWithoutMoving) {
+            return;
+        }
+        for print in &mut self.prints {
+            (print.quotient, print.remainder) = doubled(print.quotient, print.remainder);
+        }
+        self.prints.sort();
+    }
+
+    fn merge_single(&mut self, keys: &[Key]) -> Result<(), Refused> {
+        let mut prints = self.prints.clone();
+        for key in keys {
+            let home = if self.has(Defect::MergesBySmallerQuotients) {
+                (key.quotient, key.remainder)
+            } else {
+                self.home(key)
+            };
+            prints.push(Print {
+                quotient: home.0,
+                remainder: home.1,
+                digits: vec![],
+                count: 1,
+            });
         }
         self.commit(prints, Defect::None)
     }
