@@ -413,6 +413,33 @@ fn removing_without_keys_works_where_there_is_one() {
     checked(&filter);
 }
 
+/// The offset of the block behind is found anew, by counting runs: the one that goes must not count.
+#[test]
+fn removing_in_front_of_a_run_too_long_for_an_offset_leaves_a_file_that_opens() {
+    let builder = AdaptiveFilter::builder().slots(80_000).remainder_bits(4);
+    let mut filter = builder.seed(Seed::from_u64(1)).build().unwrap();
+    let geometry = filter.geometry();
+    // Out of the way of their homes, so that those behind come down by as much as goes.
+    for _ in 0..2 {
+        filter.insert_hashed(&stream(geometry, 0, &[])).unwrap();
+    }
+    let first = stream(geometry, 1 << 4, &[0x10]);
+    filter.insert_hashed(&first).unwrap();
+    let query = stream(geometry, 1 << 4, &[0x20]);
+    let minirun = Minirun::from_id(1 << 4);
+    filter.adapt(&query, minirun, from_ref(&first)).unwrap();
+    // The next block's offset is 65,536 with both slots of the first key, and 65,534 without.
+    let second = stream(geometry, 2 << 4, &[]);
+    for _ in 0..65_596 {
+        filter.insert_hashed(&second).unwrap();
+    }
+    let removed = filter.remove_known_member_hashed(&first);
+    assert_eq!(removed, Ok(Removed::One));
+    checked(&filter);
+    let read: AdaptiveFilter = AdaptiveFilter::from_bytes(&filter.to_bytes()).unwrap();
+    assert!(read.contains_hashed(&second) && !read.contains_hashed(&first));
+}
+
 #[test]
 fn removing_without_keys_works_where_all_that_match_are_alike() {
     let (x, y, z) = (key(&[1]), key(&[2]), key(&[3]));

@@ -389,9 +389,9 @@ impl Core {
         with_lane!(core.extras, lane => core.cpu().run(InsertPlain { core, h0, lane }))
     }
 
-    /// Removes a fingerprint of a minirun whose fingerprints are all alike and of one slot. Has that been
-    /// done? If not, nothing has changed: there is none, or the later words
-    /// must say which.
+    /// Removes a fingerprint of a minirun whose fingerprints are all alike and of one slot. If that has not
+    /// been done, nothing has changed: there is none, or the later words must say which; the error may name
+    /// one for [`remove_two`](Self::remove_two).
     #[inline(always)]
     pub(crate) fn remove_plain(&mut self, h0: u64) -> Result<(), Undone> {
         // Without marks and values all are alike: whichever goes, it is right.
@@ -479,8 +479,8 @@ impl Core {
         result
     }
 
-    /// Removes a fingerprint that [`remove_plain`](Self::remove_plain) has found, if `h1` starts with its
-    /// digit. Has that been done? If not, nothing has changed.
+    /// Removes a fingerprint that [`remove_plain`](Self::remove_plain) has just found, if `h1` starts with
+    /// its digit; nothing may have changed since. Has that been done? If not, nothing has changed.
     #[inline(always)]
     pub(crate) fn remove_two(&mut self, print: TwoSlots, h1: u64) -> bool {
         let digit = first_digit(h1, self.layout.width);

@@ -6,6 +6,7 @@
 //!   -> RemoveBeside              the same with marked slots in the run
 //!   -> RemoveBeyond              in the next block
 //!        -> RemoveFar            across the end of a block, or anywhere
+//! RemoveTwo                      a fingerprint with one digit that RemoveBeside has found
 //! RemoveAlone                    a fingerprint that goes on, with all words of the key
 //!   -> RemoveAloneFar            the same, not in its home block
 //! ```
@@ -27,7 +28,7 @@ use crate::quotient::{
 };
 use crate::traits::Removed;
 
-/// Removes a fingerprint of a minirun whose fingerprints are all alike. Has that been done? If not, there
+/// Removes a fingerprint of a minirun whose fingerprints are all alike. If that has not been done, there
 /// is none, or they may differ; who is told so finds out which, with the words of the key at hand.
 /// `ALONE` where there are values, which a look at the home slots does not compare: then there must
 /// be one. They may differ, too, if one of them goes on.

@@ -113,7 +113,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         key: &K,
         undone: Undone,
     ) -> Result<Removed, Error> {
-        // Else compilers may hand it over by value, and keep a register for that in every removal.
+        // A small key may else be handed over by value, and a register kept for it in every removal.
         let key = black_box(key);
         if let Some(print) = undone.two_slots() {
             let [_, h1] = key.with_bytes(|bytes| H::pair(&self.seed, bytes, 0));

@@ -304,7 +304,7 @@ impl Isa for Avx512 {
                 close_many(words, packed, slot, before, then_to);
             };
         }
-        // SAFETY: as above.
+        // SAFETY: see `Avx512` and the caller's promise. Both ends are in the vector.
         unsafe {
             let byte = packed.byte(slot);
             let at = words.add(byte);
@@ -402,10 +402,13 @@ impl Isa for Avx512 {
 }
 
 /// A vector from `byte` on with a slot taken out that starts behind `before` bits of the first word:
-/// those through slot `to`, whose end is in the vector, come down by one, and that is left empty.
+/// those through slot `to` come down by one, and that is left empty.
+///
+/// # Safety
+/// The machine has what [`run`] needs, and the end of slot `to` is in the vector.
 #[inline(always)]
 unsafe fn closed(here: __m512i, packed: &Packed, byte: usize, before: u32, to: u32) -> __m512i {
-    // SAFETY: see `Avx512`, and `to` is a slot.
+    // SAFETY: see `Avx512`; a row is there for every end in the vector.
     unsafe {
         // Nothing above comes down, so what opens there is empty.
         let through = _mm512_loadu_si512(below_end(packed.end(to, byte)).cast());
@@ -414,7 +417,7 @@ unsafe fn closed(here: __m512i, packed: &Packed, byte: usize, before: u32, to: u
         let by = _mm512_set1_epi64(i64::from(packed.bits()));
         let moved = _mm512_shrdv_epi64(moving, above, by);
         let changed = _mm512_xor_si512(moving, moved);
-        // A slot of a window starts in its first word.
+        // The slot starts in the first word: 7 bits and one slot, of at most 56, are before it at most.
         let changed = _mm512_andnot_si512(first_word(low_bits(before)), changed);
         _mm512_xor_si512(here, changed)
     }

@@ -349,6 +349,7 @@ mod tests {
                 unsafe {
                     let words = blocks.bytes_mut().as_mut_ptr().add(SLOTS_AT);
                     I::close_words(words, &packed, start, bit, to);
+                    I::close_words_twice(words, &packed, start, to, bit);
                     I::close_all_words(words, bits, first + bit, !0);
                     I::open_words(words, &packed, start, bit.wrapping_mul(to), !0);
                     I::open_words(words, &packed, start, to, !0);

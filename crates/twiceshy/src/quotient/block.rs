@@ -217,7 +217,12 @@ impl Header {
     /// first; and then for the other.
     ///
     /// When it is its turn, all that moved has come down by one. A run that ended where the home of the
-    /// next one is, has room behind it then.
+    /// next one is, has room behind it then: the same question with all homes one further up.
+    ///
+    /// [`Isa::with_room`] wants homes that are at the ends of their runs or before, and these are, as far as it
+    /// matters: a run that comes down, and the one that loses two slots, ends *behind* its home. Earlier runs
+    /// may end at home, but their homes are at or before all ends that are asked for; and later ones are not
+    /// reached, since the second closing stops with the first at the latest.
     #[inline(always)]
     pub(super) fn last_moving_of_two<I: Isa>(&self, from: u32) -> Option<(u32, u32)> {
         let next_homes = self.occupieds & self.occupieds.wrapping_sub(1);

@@ -4,7 +4,8 @@
 //! [`short`](super::short) finds its slot itself, and that is all of a fingerprint. One
 //! of more than one slot loses them one by one, the last first, so that what is left is a fingerprint
 //! at any time; how far others move is found anew for each, because one may come home by it that then
-//! stays.
+//! stays. Of two slots, as nearly all have that have adapted, both go in one pass where all that moves is in
+//! their block.
 
 use std::num::NonZero;
 
@@ -30,7 +31,7 @@ pub(crate) struct Nearby {
 }
 
 /// A fingerprint of two slots, the second a digit of the hash, that is the only one of its minirun and in
-/// its home block. One word, so that it travels in a register:
+/// its home block, until the table changes. One word, so that it travels in a register:
 ///
 /// ```text
 /// | quotient | slot, 6 bits | first? | last? | 1 |
@@ -45,7 +46,7 @@ impl TwoSlots {
     pub(super) fn new(quotient: u64, slot: u32, behind: u32, more: u32) -> Self {
         debug_assert!(slot < 63 && behind < more);
         let (first, last) = (u64::from(behind == 0), u64::from(behind + 1 == more));
-        // A table of 2^55 slots would not fit into any address space.
+        // A table of 2^55 slots would not fit into any memory.
         let word = quotient << 9 | u64::from(slot) << 3 | first << 2 | last << 1;
         TwoSlots(NonZero::<u64>::MIN | word)
     }
@@ -59,7 +60,7 @@ impl TwoSlots {
 
     /// Is it the first of its run? Is it the last?
     #[inline(always)]
-    fn ends(self) -> (bool, bool) {
+    fn first_and_last(self) -> (bool, bool) {
         let word = self.0.get();
         (word & 4 != 0, word & 2 != 0)
     }
@@ -70,38 +71,42 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// has changed.
     ///
     /// Both slots go as [`close_tail`](Self::close_tail) and [`close_bare`](Self::close_bare) take them
-    /// out, but how far others move is found for both at once, where that is in the block.
+    /// out, but how far others move is found for both at once, if that is in the block.
     #[inline(always)]
     pub(crate) fn remove_two<I: Isa, L: Sidecar>(&mut self, print: TwoSlots, digit: u64) -> bool {
         let (quotient, slot) = print.place();
-        let (first, last) = print.ends();
-        let Some(mut two) = self.blocks.two_mut(quotient / 64) else {
+        let (first, last) = print.first_and_last();
+        let Some(mut blocks) = self.blocks.two_mut(quotient / 64) else {
             return false;
         };
-        let packed = two.packed();
-        let mut near = two.near();
+        let packed = blocks.packed();
+        let mut near = blocks.near();
         if near.as_ref().window(slot + 1) & mask_below(packed.bits()) != digit {
             return false;
         }
         let header = Header::read::<L>(&near.as_ref());
-        // Is it all there is of the run?
-        let gone = u64::from(first && last) << (quotient & 63);
-        // If the run ends here, it shall end at the slot before.
-        let start = slot - u32::from(last && !first);
         if let Some((to, then_to)) = header.last_moving_of_two::<I>(slot + 1) {
+            // Is it all there is of the run?
+            let gone = u64::from(first && last) << (quotient & 63);
+            // If the run ends here, it shall end at the slot before.
+            let start = slot - u32::from(last && !first);
             block::clear_occupied(&mut near, gone);
             block::close_beside::<I, L>(&mut near, slot, slot + 1, to);
             block::close_beside::<I, L>(&mut near, start, slot, then_to);
-            two.close_twice::<I>(slot, to, then_to);
+            blocks.close_twice::<I>(slot, to, then_to);
             self.used -= 2;
             return true;
         }
-        let at = (quotient & !63) + u64::from(slot);
-        let tail = self.close_from::<I>(quotient / 64, at + 1, slot);
-        let home = self.close_from::<I>(quotient / 64, at, start);
-        debug_assert!(tail && home, "the home block's offset is what it was");
-        // The run has an end as long as it has a home.
-        block::clear_occupied(&mut self.block_mut(quotient / 64), gone);
+        let home = (quotient & !63) + u64::from(slot);
+        let end = home + 2;
+        #[rustfmt::skip]
+        let print = Nearby { home, end, first, last };
+        let tail = self.close_tail::<I>(home + 1);
+        let home = self.close_bare::<I>(quotient, print);
+        debug_assert!(
+            tail && home,
+            "both are in a block that is there, and its offset is what it was"
+        );
         true
     }
 
@@ -123,13 +128,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let (block, slot) = split(print.home);
         // If the run ends here, it shall end at the slot before.
         let start = slot - u32::from(print.last && !print.first);
-        if !self.close_from::<I>(block, print.home, start) {
-            return false;
-        }
-        if print.first && print.last {
-            self.set_occupied(quotient, false);
-        }
-        true
+        let gone = u64::from(print.first && print.last) << (quotient & 63);
+        self.close_from::<I>(block, print.home, start, gone)
     }
 
     /// Takes out a slot that continues the one before it, both in the home block of their run. Has it
@@ -138,7 +138,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     pub(crate) fn close_tail<I: Isa>(&mut self, slot: u64) -> bool {
         let (home, at) = split(slot);
         debug_assert!(at > 0 && self.is_marked(slot - 1));
-        self.close_from::<I>(home, slot, at - 1)
+        self.close_from::<I>(home, slot, at - 1, 0)
     }
 
     /// [`close`](Self::close) where the slot is in the home block or the next one. Has it been done?
@@ -153,15 +153,19 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         }
         // If the run or the fingerprint ends here, it shall end at the slot before.
         if last || !first && S::MARKS && self.is_marked(at - 1) {
-            return slot > 0 && self.close_from::<I>(home, at, slot - 1);
+            return slot > 0 && self.close_from::<I>(home, at, slot - 1, 0);
         }
-        self.close_from::<I>(home, at, slot)
+        self.close_from::<I>(home, at, slot, 0)
     }
 
     /// Takes out slot `at`, and of runend bits and marks those of slot `start` of its block. All that
-    /// moves if a slot of that block's runs is closed, moves from there on.
+    /// moves if a slot of that block's runs is closed, moves from there on. If it is all there is of its
+    /// run, it is in the home block, and `gone` is the occupied bit to clear, else 0.
+    ///
+    /// That bit goes before anything moves beyond the block: offsets that are too long to be stored are
+    /// found anew there, by counting the runs that there are.
     #[inline(always)]
-    fn close_from<I: Isa>(&mut self, home: u64, at: u64, start: u32) -> bool {
+    fn close_from<I: Isa>(&mut self, home: u64, at: u64, start: u32, gone: u64) -> bool {
         let (block, slot) = split(at);
         let Some(mut two) = self.blocks.two_mut(block) else {
             return false;
@@ -171,8 +175,10 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             if header.offset > 63 {
                 return false;
             }
+            block::clear_occupied(&mut two.near(), gone);
             header.last_moving::<I>(slot)
         } else {
+            debug_assert_eq!(gone, 0);
             let last = u32::from(header.offset).wrapping_sub(1);
             if last > 62 {
                 return false;

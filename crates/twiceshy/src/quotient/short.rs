@@ -59,13 +59,13 @@ impl ShortRun {
     }
 }
 
-/// Why a closer look at a run with marked slots has changed nothing. One word that is not 0, so that a
-/// result with nothing else in it is one register, and its test one instruction of every removal.
+/// Why a removal has changed nothing. One word that is not 0, so that a result with nothing else in it is
+/// one register, and its test one instruction of every removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Undone(NonZero<u64>);
 
 impl Undone {
-    /// The long way must do it. Even, which no [`TwoSlots`] is.
+    /// There is nothing to remove, or a longer way must do it. Even, which no [`TwoSlots`] is.
     pub(crate) const UNCLEAR: Self = Undone(NonZero::<u64>::MIN.checked_add(1).expect("2 > 0"));
 
     /// The one fingerprint with the remainder, if it is of two slots: [`Table::remove_two`] must compare

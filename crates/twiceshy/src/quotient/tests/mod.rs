@@ -13,9 +13,11 @@ mod share;
 mod verify;
 mod writer;
 
+use std::cell::Cell;
+
 use self::add::{ExtendShort, InsertShort};
 use self::close::RemoveShort;
-use self::model::{Lane, Made, Model, Random, Stored, Tag};
+use self::model::{Lane, Made, Model, Random, Stored, Tag, Unended};
 use super::short::Short;
 use super::*;
 use crate::bits::{Cpu, Isa, Operation, Portable, mask_below};
@@ -131,6 +133,8 @@ struct Game<S: Made> {
     full: u64,
     /// The most blocks in a row, at any time, whose offsets were too long to be stored.
     longest_walk: u64,
+    /// Fingerprints taken out, of more slots than one, and both slots of two at once.
+    taken: Cell<[u64; 2]>,
 }
 
 fn options(quotients: u64, slot_bits: u32, ignored_bits: u32) -> TableOptions {
@@ -164,6 +168,7 @@ impl<S: Made> Game<S> {
             cpus: Cpu::all(),
             full: 0,
             longest_walk: 0,
+            taken: Cell::default(),
         }
     }
 
@@ -228,7 +233,7 @@ impl<S: Made> Game<S> {
         let result = if marked {
             let tail = self.model.runs[quotient as usize][i].tail.len() as u64;
             let behind = self.random.below(tail + 1);
-            let runend = word >> 63 == 1;
+            let runend = S::MARKED_RUNENDS && word >> 63 == 1;
             let item = S::item(Mark::GoesOn, word);
             #[rustfmt::skip]
             let digit = Slot { value, runend, item };
@@ -367,6 +372,7 @@ impl<S: Made> Game<S> {
                 if guess % 4 == 0 {
                     self.check_short(quotient, value);
                     self.check_close(quotient, value);
+                    self.check_print(quotient, value);
                 }
                 assert!(cpu.run(ask()));
             }
@@ -511,15 +517,19 @@ fn against_the_model<S: Made>() {
     ];
     // With fewer, the larger ones would not get full.
     let edits = 6_000 / share::divisor().min(8) as u64;
-    let mut longest_walk = 0;
+    let (mut longest_walk, mut taken) = (0, [0; 2]);
     for (quotients, bits, ignored) in geometries {
         for place in PLACES {
             let options = options(quotients, bits, ignored);
             let mut game = Game::<S>::new(options, place, quotients);
             game.play(edits);
             longest_walk = longest_walk.max(game.longest_walk);
+            let [long, twos] = game.taken.get();
+            taken = [taken[0] + long, taken[1] + twos];
         }
     }
+    assert_eq!(taken[0] > 1_000, S::MARKS, "{taken:?}");
+    assert_eq!(taken[1] > 300, S::MARKS && !S::MARKED_RUNENDS, "{taken:?}");
     // No table here is large enough for an offset that does not fit its 16 bits.
     assert_eq!(longest_walk > 0, S::MAX_OFFSET < u16::MAX);
 }
@@ -533,6 +543,7 @@ fn bare_slots_follow_the_model() {
 #[test]
 fn marked_slots_follow_the_model() {
     against_the_model::<Lane<true, false>>();
+    against_the_model::<Unended>();
 }
 
 #[test]
@@ -547,6 +558,8 @@ fn offsets_of_marked_slots_saturate_and_walk_back() {
     against_the_model::<Lane<true, false, 64>>();
     against_the_model::<Lane<true, false, 65>>();
     against_the_model::<Lane<true, false, 100>>();
+    against_the_model::<Unended<64>>();
+    against_the_model::<Unended<100>>();
 }
 
 /// Nearly all in three quotients of one block or two, in a table of a dozen blocks: most
@@ -581,6 +594,7 @@ fn long_offsets_of_marked_slots_are_found_over_many_blocks() {
     walk_far::<Lane<true, false, 64>>();
     walk_far::<Lane<true, false, 65>>();
     walk_far::<Lane<true, false, 100>>();
+    walk_far::<Unended<64>>();
 }
 
 /// All in the last quotient: every slot behind its home, the spare ones, and not one more.

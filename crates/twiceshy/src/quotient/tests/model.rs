@@ -22,26 +22,39 @@ impl Random {
     }
 }
 
-/// The sidecar of all tests: marks, or a byte beside each slot, or neither, and the
-/// highest offset to store.
-pub(super) struct Lane<const MARKED: bool, const TAGGED: bool, const MAX: u16 = { u16::MAX }>;
+/// The sidecar of all tests: marks, or a byte beside each slot, or neither, the
+/// highest offset to store, and whether marked slots may have runend bits.
+pub(super) struct Lane<
+    const MARKED: bool,
+    const TAGGED: bool,
+    const MAX: u16 = { u16::MAX },
+    const RUNENDS: bool = true,
+>;
+
+/// Marks of slots without runend bits, and the highest offset to store.
+pub(super) type Unended<const MAX: u16 = { u16::MAX }> = Lane<true, false, MAX, false>;
 
 pub(super) type Tag = (Mark, u8);
 
-impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> Lane<MARKED, TAGGED, MAX> {
+impl<const MARKED: bool, const TAGGED: bool, const MAX: u16, const RUNENDS: bool>
+    Lane<MARKED, TAGGED, MAX, RUNENDS>
+{
     /// Where the tags start.
     const TAGS: usize = 8 * MARKED as usize;
 }
 
-impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> bits::Lane
-    for Lane<MARKED, TAGGED, MAX>
+impl<const MARKED: bool, const TAGGED: bool, const MAX: u16, const RUNENDS: bool> bits::Lane
+    for Lane<MARKED, TAGGED, MAX, RUNENDS>
 {
     const BYTES: usize = Self::TAGS + 64 * TAGGED as usize;
 }
 
-impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> Sidecar for Lane<MARKED, TAGGED, MAX> {
+impl<const MARKED: bool, const TAGGED: bool, const MAX: u16, const RUNENDS: bool> Sidecar
+    for Lane<MARKED, TAGGED, MAX, RUNENDS>
+{
     type Item = Tag;
     const MARKS: bool = MARKED;
+    const MARKED_RUNENDS: bool = MARKED && RUNENDS;
     const MAX_OFFSET: u16 = MAX;
 
     fn marked(lane: &[u8]) -> u64 {
@@ -89,7 +102,9 @@ pub(super) trait Made: Sidecar<Item = Tag> {
     fn item(mark: Mark, random: u64) -> Tag;
 }
 
-impl<const MARKED: bool, const TAGGED: bool, const MAX: u16> Made for Lane<MARKED, TAGGED, MAX> {
+impl<const MARKED: bool, const TAGGED: bool, const MAX: u16, const RUNENDS: bool> Made
+    for Lane<MARKED, TAGGED, MAX, RUNENDS>
+{
     fn item(mark: Mark, random: u64) -> Tag {
         (mark, random as u8 * u8::from(TAGGED))
     }
