@@ -12,6 +12,8 @@ mod avx2;
 mod avx2_scan;
 #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
 mod avx512;
+#[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+mod avx512_room;
 mod below;
 mod blocks;
 mod cells;
