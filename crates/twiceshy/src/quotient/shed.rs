@@ -101,12 +101,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let end = home + 2;
         #[rustfmt::skip]
         let print = Nearby { home, end, first, last };
-        let tail = self.close_tail::<I>(home + 1);
-        let home = self.close_bare::<I>(quotient, print);
-        debug_assert!(
-            tail && home,
-            "both are in a block that is there, and its offset is what it was"
-        );
+        let done = self.close_tail::<I>(home + 1) && self.close_bare::<I>(quotient, print);
+        debug_assert!(done, "the block is there, and its offset is what it was");
         true
     }
 
