@@ -3,8 +3,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use twiceshy::adaptive::Leave;
-use twiceshy::adaptive::policy::Policy;
+use twiceshy::filters::adaptive::Leave;
+use twiceshy::filters::adaptive::policy::Policy;
 use twiceshy::hash::Seed;
 use twiceshy::sizing;
 

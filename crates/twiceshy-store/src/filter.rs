@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use twiceshy::adaptive::{Adapted, Leave};
+use twiceshy::filters::adaptive::{Adapted, Leave};
 use twiceshy::hash::{Hashed, Seed, Sip13};
-use twiceshy::quotient::{Geometry, Minirun};
+use twiceshy::table::{Geometry, Minirun};
 use twiceshy::{AdaptiveFilter, Error, QuotientFilter, sizing};
 
 /// Which filter stands in front of the engine.

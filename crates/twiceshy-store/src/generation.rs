@@ -3,7 +3,7 @@
 use std::fmt;
 
 use twiceshy::Error;
-use twiceshy::adaptive::policy::Policy;
+use twiceshy::filters::adaptive::policy::Policy;
 use twiceshy::hash::{Hashed, Seed, Sip13, StreamHash, first_word};
 
 use crate::engine::Table;

@@ -27,10 +27,10 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use twiceshy::Error;
-use twiceshy::adaptive::Leave;
-use twiceshy::adaptive::policy::{Decision, Judge, Policy};
+use twiceshy::filters::adaptive::Leave;
+use twiceshy::filters::adaptive::policy::{Decision, Judge, Policy};
 use twiceshy::hash::{Hashed, Seed, Sip13};
-use twiceshy::quotient::Minirun;
+use twiceshy::table::Minirun;
 
 use crate::counters::Counters;
 use crate::filter::{Filter, Measures};

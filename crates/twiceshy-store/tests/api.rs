@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-use twiceshy::adaptive::policy::Policy;
+use twiceshy::filters::adaptive::policy::Policy;
 use twiceshy::hash::Seed;
 use twiceshy_store::engine::testing::Counting;
 use twiceshy_store::engine::{Changes, InMemory, Lmdb, Redb, Table};

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use twiceshy::ReverseMap;
 use twiceshy::hash::{Hashed, Seed, Sip13};
-use twiceshy::reverse_map::MemoryMap;
+use twiceshy::sets::reverse_map::MemoryMap;
 use twiceshy::testing::Source;
 use twiceshy_store::engine::InMemory;
 use twiceshy_store::guard::{EngineMap, Learnt};

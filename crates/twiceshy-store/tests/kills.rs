@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 use support::{Model, Operation, check, contents, share, stranger};
 use tempfile::TempDir;
-use twiceshy::adaptive::Leave;
+use twiceshy::filters::adaptive::Leave;
 use twiceshy::testing::Source;
 use twiceshy_store::engine::testing::Counting;
 use twiceshy_store::engine::{Fjall, FjallOptions, Lmdb, Redb};

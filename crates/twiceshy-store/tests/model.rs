@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use twiceshy::adaptive::Leave;
-use twiceshy::adaptive::policy::Policy;
+use twiceshy::filters::adaptive::Leave;
+use twiceshy::filters::adaptive::policy::Policy;
 use twiceshy::testing::{Exhausted, Source};
 use twiceshy_store::engine::{Fjall, InMemory, Lmdb, Redb};
 use twiceshy_store::files::Directory;

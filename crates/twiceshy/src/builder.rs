@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use crate::error::Error;
 use crate::hash::{Seed, StreamHash};
 use crate::mem::HugePages;
-use crate::quotient::Geometry;
 use crate::sizing;
+use crate::table::Geometry;
 
 /// Builds a filter: either by what it shall hold ([`capacity`](Self::capacity) and
 /// [`fpr`](Self::fpr)) or by its measures ([`slots`](Self::slots) and

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use crate::quotient::Minirun;
+use crate::table::Minirun;
 
 /// What can go wrong in a filter. Every operation that returns one of these has
 /// changed nothing.

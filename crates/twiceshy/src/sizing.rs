@@ -19,7 +19,7 @@
 //! ```
 
 use crate::error::Error;
-use crate::quotient::{self, Bare, Geometry, Marks};
+use crate::table::{self, Bare, Geometry, Marks};
 
 /// The highest load that we recommend: beyond it clusters, and so the time of an
 /// insertion, grow without bound. Adaptations need slots as well; this leaves them room.
@@ -88,7 +88,7 @@ pub fn expected_fpr(geometry: &Geometry, items: u64) -> f64 {
 /// ```
 #[must_use]
 pub fn plain_bytes(geometry: &Geometry) -> u64 {
-    let size = quotient::size::<Bare>(geometry.slots(), geometry.remainder_bits());
+    let size = table::size::<Bare>(geometry.slots(), geometry.remainder_bits());
     let (_, bytes) = size.expect("a geometry has ids of at most 60 bits");
     bytes
 }
@@ -106,7 +106,7 @@ pub fn plain_bytes(geometry: &Geometry) -> u64 {
 /// ```
 #[must_use]
 pub fn adaptive_bytes(geometry: &Geometry) -> u64 {
-    let size = quotient::size::<Marks>(geometry.slots(), geometry.remainder_bits());
+    let size = table::size::<Marks>(geometry.slots(), geometry.remainder_bits());
     let (_, bytes) = size.expect("a geometry has ids of at most 60 bits");
     bytes
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::bits::Bytes;
-use crate::quotient::{Geometry, Sidecar, Table};
 use crate::sizing;
+use crate::table::{Geometry, Sidecar, Table};
 
 /// Size, load, space and expected error of a filter at one moment.
 ///

@@ -4,9 +4,9 @@
 //! method that takes a key has a twin that takes a ready [`Hashed`] key: hash once,
 //! ask many filters of the same hash and seed.
 
-use crate::adaptive::Adapted;
 use crate::batch::{ContainsEach, Interrupted};
 use crate::error::Error;
+use crate::filters::adaptive::Adapted;
 use crate::hash::{Hashed, Key};
 use crate::stats::Stats;
 

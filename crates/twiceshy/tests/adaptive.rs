@@ -5,10 +5,10 @@
 
 use std::slice::from_ref;
 
-use twiceshy::adaptive::policy::{Decision, Judge, Policy};
-use twiceshy::adaptive::{Insertion, Leave};
+use twiceshy::filters::adaptive::policy::{Decision, Judge, Policy};
+use twiceshy::filters::adaptive::{Insertion, Leave};
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::quotient::{Geometry, Minirun};
+use twiceshy::table::{Geometry, Minirun};
 use twiceshy::{AdaptiveFilter, Error, Removed};
 
 const SLOTS: u64 = 100;

@@ -8,10 +8,10 @@ use std::convert::Infallible;
 use std::ops::RangeInclusive;
 
 use twiceshy::cuckoo::{AdaptiveCuckooFilter, AdaptiveCuckooSet, Bins, Mended, Scheme};
+use twiceshy::filters::telescoping::{TelescopingFilter, TelescopingSet};
 use twiceshy::hash::{Seed, Sip13};
-use twiceshy::lock_step::{Accesses, Counted, LockStep, LockStepError, MemoryCells};
-use twiceshy::reverse_map::MemoryMap;
-use twiceshy::telescoping::{TelescopingFilter, TelescopingSet};
+use twiceshy::sets::lock_step::{Accesses, Counted, LockStep, LockStepError, MemoryCells};
+use twiceshy::sets::reverse_map::MemoryMap;
 use twiceshy::testing::Source;
 use twiceshy::{AdaptiveFilter, AdaptiveSet, Error, Inserted, ReverseMap};
 

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use twiceshy::adaptive::policy::Policy;
-use twiceshy::adaptive::set::Reported;
-use twiceshy::adaptive::{Insertion, Leave};
+use twiceshy::filters::adaptive::policy::Policy;
+use twiceshy::filters::adaptive::set::Reported;
+use twiceshy::filters::adaptive::{Insertion, Leave};
 use twiceshy::hash::{HashKind, Seed, Sip13, StreamHash};
-use twiceshy::quotient::Minirun;
+use twiceshy::table::Minirun;
 use twiceshy::testing::Source;
 use twiceshy::{AdaptiveFilter, AdaptiveSet, Error, QuotientFilter, Removed};
 

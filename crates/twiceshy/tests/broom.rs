@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use twiceshy::adaptive::set::Reported;
+use twiceshy::filters::adaptive::set::Reported;
 use twiceshy::hash::Seed;
 use twiceshy::testing::Source;
 use twiceshy::testing::adaptive::universe::Chosen;

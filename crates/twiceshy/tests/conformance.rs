@@ -7,7 +7,7 @@ mod share;
 
 use twiceshy::builder::Buildable;
 use twiceshy::hash::Seed;
-use twiceshy::quotient::Geometry;
+use twiceshy::table::Geometry;
 use twiceshy::testing::adaptive::universe::Chosen;
 use twiceshy::testing::{Kind, Report, Shape, Source, Subject, run, run_shaped};
 use twiceshy::{AdaptiveFilter, Builder, QuotientFilter};

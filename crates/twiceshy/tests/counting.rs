@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::quotient::Geometry;
+use twiceshy::table::Geometry;
 use twiceshy::testing::adaptive::universe::Chosen;
 use twiceshy::testing::{Kind, Report, Shape, Source, run_shaped};
 use twiceshy::{CountingFilter, Error, Removed};

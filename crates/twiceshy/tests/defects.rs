@@ -8,10 +8,10 @@
 mod naive;
 
 use naive::{Defect, Naive};
-use twiceshy::adaptive::set::Reported;
-use twiceshy::adaptive::{Insertion, Leave};
+use twiceshy::filters::adaptive::set::Reported;
+use twiceshy::filters::adaptive::{Insertion, Leave};
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::quotient::{Geometry, Minirun};
+use twiceshy::table::{Geometry, Minirun};
 use twiceshy::{AdaptiveFilter, AdaptiveSet, Merge};
 
 /// Quotients of the filters here; remainders have eight bits, and so have digits.

@@ -8,7 +8,6 @@
 use std::fs;
 use std::path::PathBuf;
 
-use twiceshy::adaptive::Leave;
 use twiceshy::bloom::{
     BlockedBloomFilter, BloomFilter, Class, RetouchedBloomFilter, WeightedBloomFilter, Weights,
 };
@@ -16,10 +15,11 @@ use twiceshy::cuckoo::{
     AdaptiveCuckooFilter, Alternate, CuckooBuilder, CuckooFilter, Packing, Scheme, VacuumFilter,
 };
 use twiceshy::file::{self, FilterKind, Stored, View};
+use twiceshy::filters::adaptive::Leave;
+use twiceshy::filters::telescoping::PlainTelescopingFilter;
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::keyed::{KeyedFilter, KeyedSet};
-use twiceshy::lock_step::MemoryCells;
-use twiceshy::telescoping::PlainTelescopingFilter;
+use twiceshy::sets::keyed::{KeyedFilter, KeyedSet};
+use twiceshy::sets::lock_step::MemoryCells;
 use twiceshy::testing::files::{Verdict, judge, repair};
 use twiceshy::{
     AdaptiveFilter, Builder, CountingFilter, ExtensionFilter, Filter, Insert, QuotientFilter,

@@ -12,7 +12,7 @@ use twiceshy::lists::{
     Answer, Bloomier, BuildList, Cascade, IntegratedXor, List, ListFile, StaticYesNo, TaggedYesNo,
     YesNo, YesNoList,
 };
-use twiceshy::reverse_map::MemoryMap;
+use twiceshy::sets::reverse_map::MemoryMap;
 use twiceshy::testing::Source;
 use twiceshy::testing::lists::{Moves, check_static, play_any};
 

@@ -7,7 +7,7 @@ use twiceshy::hash::{Seed, Xxh3};
 use twiceshy::lists::delta::{Ships, Why, apply, diff};
 use twiceshy::lists::static_::Like;
 use twiceshy::lists::{List, StaticYesNo, YesNo};
-use twiceshy::reverse_map::MemoryMap;
+use twiceshy::sets::reverse_map::MemoryMap;
 use twiceshy::testing::Source;
 use twiceshy::testing::lists::judge_delta;
 

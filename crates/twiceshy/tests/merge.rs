@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use sides::{Filter, Side, adaptive, geometry, keys_of, stream, universe};
-use twiceshy::adaptive::{Entry, Leave};
+use twiceshy::filters::adaptive::{Entry, Leave};
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::quotient::Minirun;
+use twiceshy::table::Minirun;
 use twiceshy::testing::Source;
 use twiceshy::testing::adaptive::universe::Chosen;
 use twiceshy::{AdaptiveFilter, CountingFilter, Error, Merge, QuotientFilter};

@@ -5,7 +5,7 @@
 
 use proptest::prelude::*;
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::quotient::{Fingerprint, Geometry};
+use twiceshy::table::{Fingerprint, Geometry};
 use twiceshy::testing::{Oracle, Source, run};
 use twiceshy::{Error, Inserted, QuotientFilter, Removed};
 

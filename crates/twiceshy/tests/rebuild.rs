@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use twiceshy::adaptive::rebuild::{Learnt, Rebuilt};
-use twiceshy::adaptive::{Entry, Leave};
+use twiceshy::filters::adaptive::rebuild::{Learnt, Rebuilt};
+use twiceshy::filters::adaptive::{Entry, Leave};
 use twiceshy::hash::{Hashed, Seed, Sip13};
-use twiceshy::quotient::{Geometry, Minirun};
+use twiceshy::table::{Geometry, Minirun};
 use twiceshy::testing::adaptive::universe::{Chosen, Universe};
 use twiceshy::testing::{Exhausted, Source};
 use twiceshy::{AdaptiveFilter, AdaptiveSet, CountingFilter, Error};

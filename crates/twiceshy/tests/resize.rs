@@ -6,9 +6,9 @@ mod sides;
 use std::collections::BTreeMap;
 
 use sides::{Filter, Side, adaptive, geometry, stream, universe};
-use twiceshy::adaptive::Entry;
+use twiceshy::filters::adaptive::Entry;
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::quotient::Minirun;
+use twiceshy::table::Minirun;
 use twiceshy::testing::Source;
 use twiceshy::{AdaptiveFilter, Error, Merge, QuotientFilter};
 

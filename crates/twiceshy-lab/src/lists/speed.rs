@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Result;
 use twiceshy::hash::{Seed, Sip13, StreamHash, Xxh3};
 use twiceshy::lists::{BuildList, Cascade, IntegratedXor, List, StaticYesNo, YesNo, YesNoList};
-use twiceshy::reverse_map::MemoryMap;
+use twiceshy::sets::reverse_map::MemoryMap;
 use twiceshy::{AdaptiveFilter, AdaptiveSet, ReverseMap};
 
 use super::{key, keys, peers};

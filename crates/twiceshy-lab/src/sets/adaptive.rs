@@ -1,12 +1,12 @@
-//! The adaptive quotient filter, with the policies of `twiceshy::adaptive::policy`.
+//! The adaptive quotient filter, with the policies of `twiceshy::filters::adaptive::policy`.
 
 use anyhow::Result;
 use twiceshy::AdaptiveFilter;
-use twiceshy::adaptive::Leave;
-use twiceshy::adaptive::policy::{Decision, Judge, Policy};
+use twiceshy::filters::adaptive::Leave;
+use twiceshy::filters::adaptive::policy::{Decision, Judge, Policy};
 use twiceshy::hash::{Hashed, Seed, Xxh3};
-use twiceshy::quotient::Minirun;
-use twiceshy::reverse_map::{Counted, MemoryMap, ReverseMap};
+use twiceshy::sets::reverse_map::{Counted, MemoryMap, ReverseMap};
+use twiceshy::table::Minirun;
 
 use super::keyed::infallible;
 use super::{Accesses, Entry, Set, Shape, Space};

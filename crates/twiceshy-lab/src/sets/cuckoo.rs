@@ -4,7 +4,7 @@
 use anyhow::{Result, ensure};
 use twiceshy::cuckoo::{AdaptiveCuckooFilter, Bins, Scheme};
 use twiceshy::hash::{Seed, Xxh3};
-use twiceshy::lock_step::{Counted, MemoryCells};
+use twiceshy::sets::lock_step::{Counted, MemoryCells};
 use twiceshy::{Error, Removed};
 
 use super::{Accesses, Entry, Set, Shape, Space};

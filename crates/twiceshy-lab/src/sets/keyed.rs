@@ -6,8 +6,8 @@ use std::convert::Infallible;
 use anyhow::Result;
 use twiceshy::code::Planes;
 use twiceshy::hash::{Seed, Xxh3};
-use twiceshy::keyed::{Failure, KeyedFilter};
-use twiceshy::reverse_map::{Counted, MemoryMap, ReverseMap};
+use twiceshy::sets::keyed::{Failure, KeyedFilter};
+use twiceshy::sets::reverse_map::{Counted, MemoryMap, ReverseMap};
 use twiceshy::{Builder, ExtensionFilter, TelescopingFilter};
 
 use super::{Accesses, Entry, Set, Shape, Space};

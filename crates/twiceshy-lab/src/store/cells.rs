@@ -10,7 +10,7 @@ use std::ops::Range;
 use anyhow::{Result, anyhow};
 use twiceshy::cuckoo::{AdaptiveCuckooFilter, Scheme};
 use twiceshy::hash::Seed;
-use twiceshy::lock_step::LockStep;
+use twiceshy::sets::lock_step::LockStep;
 use twiceshy_store::engine::{Changes, Snapshot, Table};
 use twiceshy_store::{Durability, Engine, EngineError};
 

@@ -12,7 +12,7 @@
 //! To learn from a mistake it needs the keys that share the mistaken fingerprint, in hash order:
 //! a [`ReverseMap`], which is all that it keeps. That may be
 //!
-//! * a map that the guard writes: [`MemoryMap`](twiceshy::reverse_map::MemoryMap), or
+//! * a map that the guard writes: [`MemoryMap`](twiceshy::sets::reverse_map::MemoryMap), or
 //!   [`EngineMap`] in any [engine](crate::engine);
 //! * your own table, if it has an indexed column with the hash of the key
 //!   ([`Guard::hash_of`]): implement [`ReverseMap::keys`] as a query of that index, and let
@@ -35,7 +35,7 @@
 //!
 //! ```
 //! use std::collections::HashMap;
-//! use twiceshy::reverse_map::MemoryMap;
+//! use twiceshy::sets::reverse_map::MemoryMap;
 //! use twiceshy_store::{Check, StoreBuilder};
 //!
 //! let mut database = HashMap::from([("anna", 1), ("otto", 2)]);

@@ -5,13 +5,13 @@ use std::fmt;
 use super::{AnyFilter, Object, boxed, no_such_hash};
 use crate::bloom::{BlockedBloomFilter, BloomFilter, RetouchedBloomFilter};
 use crate::builder::{Buildable, Builder};
-use crate::counting::CountingFilter;
 use crate::cuckoo::{AdaptiveCuckooFilter, CuckooFilter, Scheme, VacuumFilter};
 use crate::error::Error;
-use crate::extension::ExtensionFilter;
 use crate::file::FilterKind;
+use crate::filters::counting::CountingFilter;
+use crate::filters::extension::ExtensionFilter;
+use crate::filters::telescoping::{PlainTelescopingFilter, TelescopingFilter};
 use crate::hash::{HashKind, Seed, Sip13, StreamHash};
-use crate::telescoping::{PlainTelescopingFilter, TelescopingFilter};
 use crate::{AdaptiveFilter, QuotientFilter};
 
 /// Builds an empty filter of a kind and hash that are known only at run time.

@@ -7,13 +7,13 @@
 use super::{Object, boxed};
 use crate::builder::{Buildable, Builder};
 use crate::bulk::BulkLoad;
-use crate::counting::CountingFilter;
 use crate::error::Error;
-use crate::extension::ExtensionFilter;
 use crate::file::FilterKind;
+use crate::filters::counting::CountingFilter;
+use crate::filters::extension::ExtensionFilter;
+use crate::filters::telescoping::{PlainTelescopingFilter, TelescopingFilter};
 use crate::hash::{Hashed, Seed, StreamHash};
-use crate::quotient::{Fingerprint, Geometry};
-use crate::telescoping::{PlainTelescopingFilter, TelescopingFilter};
+use crate::table::{Fingerprint, Geometry};
 use crate::traits::Insert;
 use crate::{AdaptiveFilter, QuotientFilter};
 

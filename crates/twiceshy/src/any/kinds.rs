@@ -3,21 +3,21 @@
 use std::fmt;
 
 use super::{Object, Resize, convert};
-use crate::adaptive::{AdaptiveFilter, Entry};
 use crate::bloom::{BitFilter, BlockedBloomFilter, BloomFilter, RetouchedBloomFilter};
 use crate::bloom::{Probes, WeightedBloomFilter};
-use crate::counting::CountingFilter;
 use crate::cuckoo::{AdaptiveCuckooFilter, Alternate, PartialKeyFilter};
 use crate::error::Error;
-use crate::extension::ExtensionFilter;
 use crate::file::{FileFilter, FilterKind};
+use crate::filters::adaptive::{AdaptiveFilter, Entry};
+use crate::filters::counting::CountingFilter;
+use crate::filters::extension::ExtensionFilter;
+use crate::filters::plain::QuotientFilter;
+use crate::filters::telescoping::{SelectorCoding, TelescopingFilter};
 use crate::hash::{Hashed, StreamHash};
-use crate::lock_step::MemoryCells;
 use crate::mem::Memory;
 use crate::merge::{Collision, Merge};
-use crate::plain::QuotientFilter;
+use crate::sets::lock_step::MemoryCells;
 use crate::stats::Stats;
-use crate::telescoping::{SelectorCoding, TelescopingFilter};
 use crate::traits::{Filter, Insert};
 
 /// A filter, and the keys of those that can't take another one without.

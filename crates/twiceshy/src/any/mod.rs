@@ -279,7 +279,8 @@ fn boxed<F: Kind>(filter: F) -> Box<dyn Object> {
 
 /// The filter of a file of this kind.
 fn open<H: StreamHash>(kind: FilterKind, reader: &mut dyn Read) -> Result<Box<dyn Object>, Error> {
-    use crate::{adaptive, bloom, counting, cuckoo, extension, plain, telescoping};
+    use crate::filters::{adaptive, counting, extension, plain, telescoping};
+    use crate::{bloom, cuckoo};
 
     fn read<F: Kind + FileFilter<Memory>>(reader: &mut dyn Read) -> Result<Box<dyn Object>, Error> {
         Ok(boxed::<F>(read::read_from(reader)?))

@@ -8,7 +8,7 @@ use crate::bits::{Bytes, Cpu};
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
 use crate::hash::{HashKind, Seed, StreamHash};
-use crate::quotient::{Geometry, Violation};
+use crate::table::{Geometry, Violation};
 
 impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
     /// The filter as a [file](crate::file) in memory. The same keys and seed give the same

@@ -8,8 +8,8 @@ use crate::bits::{Bytes, Cpu, Isa, Operation};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
-use crate::quotient::{Geometry, Violation};
 use crate::stats::Stats;
+use crate::table::{Geometry, Violation};
 use crate::traits::{Filter, Insert};
 
 /// A filter that sets some bits of an array for each key:

@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, read, write};
 use crate::hash::{GOLDEN, HashKind, Hashed, Key, Sip13, StreamHash, mix};
 use crate::mem::Memory;
-use crate::quotient::Violation;
 use crate::stats::Stats;
+use crate::table::Violation;
 
 /// A Bloom filter in which bits can be cleared again, so that a known false positive is answered
 /// "no" from then on.

@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
 use crate::hash::{HashKind, Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
-use crate::quotient::Violation;
 use crate::stats::Stats;
+use crate::table::Violation;
 use crate::traits::{Filter, Insert};
 
 /// A class of keys, as the caller has come to know it.

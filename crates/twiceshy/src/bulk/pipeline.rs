@@ -7,7 +7,7 @@ use super::partition::{Partition, Plan};
 use super::sort::sort;
 use super::word::Word;
 use crate::error::Error;
-use crate::quotient::{Fingerprint, Geometry};
+use crate::table::{Fingerprint, Geometry};
 
 /// Who takes the fingerprints: [`load`](Self::load) is called again and again, with
 /// fingerprints that never descend.

@@ -2,7 +2,7 @@
 
 use super::few;
 use super::{CODE_BITS, Coding, SLOTS};
-use crate::quotient::Bare;
+use crate::table::Bare;
 use std::fmt::Debug;
 
 /// Bytes of a code.

@@ -66,7 +66,7 @@ mod tests;
 
 use std::fmt::Debug;
 
-use crate::quotient::Sidecar;
+use crate::table::Sidecar;
 
 pub use self::coder::{Alphabet, Coder, Decode, Few, Message, Part};
 pub use self::extensions::{Extension, Extensions};

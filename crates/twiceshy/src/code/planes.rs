@@ -3,7 +3,7 @@
 use super::selectors::Selector;
 use super::{Coding, SLOTS};
 use crate::bits::{load_word, mask_through, store_word};
-use crate::quotient::Bare;
+use crate::table::Bare;
 
 /// Stores selectors up to 7 as they are. Nothing ever overflows, at more than three times the
 /// space of a code.

@@ -11,7 +11,7 @@ use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
 use crate::hash::{HashKind, StreamHash};
-use crate::quotient::{Geometry, Violation};
+use crate::table::{Geometry, Violation};
 
 impl<H: StreamHash, M: Bytes, A: Alternate> PartialKeyFilter<H, A, M> {
     /// The filter as a [file](crate::file) in memory.

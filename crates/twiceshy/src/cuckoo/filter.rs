@@ -13,8 +13,8 @@ use crate::bits::{AtBits, AtBytes, Bytes};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
-use crate::quotient::Violation;
 use crate::stats::Stats;
+use crate::table::Violation;
 use crate::traits::{Filter, Insert, Remove, Removed};
 
 /// A filter with fingerprints in buckets of four, two buckets for each:

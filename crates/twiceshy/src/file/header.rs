@@ -7,7 +7,7 @@ use crate::bits::Packed;
 use crate::code::{Coder, Coding, Extensions, Planes, Selectors};
 use crate::error::Error;
 use crate::hash::{HashKind, Seed};
-use crate::quotient::{self, Bare, Geometry, Marks};
+use crate::table::{self, Bare, Geometry, Marks};
 use crate::{bloom, cuckoo};
 
 /// What every file starts with.
@@ -36,7 +36,7 @@ pub enum FilterKind {
     Adaptive = 3,
     /// [`TelescopingFilter`](crate::TelescopingFilter).
     Telescoping = 4,
-    /// [`PlainTelescopingFilter`](crate::telescoping::PlainTelescopingFilter).
+    /// [`PlainTelescopingFilter`](crate::filters::telescoping::PlainTelescopingFilter).
     PlainTelescoping = 5,
     /// [`ExtensionFilter`](crate::ExtensionFilter).
     Extension = 6,
@@ -208,18 +208,16 @@ impl Header {
         let quotients = self.geometry.slots();
         let width = self.geometry.remainder_bits() + self.value_bits;
         let (blocks, bytes) = match self.kind {
-            FilterKind::Plain => quotient::size::<Bare>(quotients, width),
-            FilterKind::Counting | FilterKind::Adaptive => {
-                quotient::size::<Marks>(quotients, width)
-            }
+            FilterKind::Plain => table::size::<Bare>(quotients, width),
+            FilterKind::Counting | FilterKind::Adaptive => table::size::<Marks>(quotients, width),
             FilterKind::Telescoping => {
-                quotient::size::<<Coder<Selectors> as Coding>::Lane>(quotients, width)
+                table::size::<<Coder<Selectors> as Coding>::Lane>(quotients, width)
             }
             FilterKind::PlainTelescoping => {
-                quotient::size::<<Planes as Coding>::Lane>(quotients, width)
+                table::size::<<Planes as Coding>::Lane>(quotients, width)
             }
             FilterKind::Extension => {
-                quotient::size::<<Coder<Extensions> as Coding>::Lane>(quotients, width)
+                table::size::<<Coder<Extensions> as Coding>::Lane>(quotients, width)
             }
             FilterKind::Cuckoo | FilterKind::Vacuum => return cuckoo::file::size(self),
             FilterKind::AdaptiveCuckoo => return cuckoo::adaptive::size(self),
@@ -229,7 +227,7 @@ impl Header {
             | FilterKind::WeightedBloom => return bloom::file::size(self),
             FilterKind::StaticYesNo => {
                 let blocks = (self.total >> 64) as u64;
-                quotient::size_of_blocks::<Marks>(quotients, width, blocks)
+                table::size_of_blocks::<Marks>(quotients, width, blocks)
             }
             // What the words mean is between the list and its loader.
             list if list.is_words() => Some((0, quotients.checked_mul(8)?)),

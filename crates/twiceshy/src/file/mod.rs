@@ -24,7 +24,7 @@
 //! zero but in the cuckoo and Bloom families, which have measures of their own; there slots are
 //! all slots, or the bits of a Bloom filter. The checksum is the XXH3-64 of the table, seeded with
 //! the XXH3-64 of the 120 bytes
-//! before the checksum. The table is described in [`quotient`](crate::quotient) and, byte by
+//! before the checksum. The table is described in [`quotient`](crate::table) and, byte by
 //! byte, in `docs/design.md`.
 //!
 //! The seed is in the file, and whoever knows it can predict the filter's mistakes: keep
@@ -93,7 +93,7 @@ use std::fmt;
 
 use crate::error::Error;
 use crate::hash::HashKind;
-use crate::quotient::Violation;
+use crate::table::Violation;
 use crate::traits::Filter;
 
 pub use self::header::{FilterKind, HEADER_BYTES, Info, VERSION};

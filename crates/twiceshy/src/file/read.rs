@@ -6,7 +6,7 @@ use super::header::{CHECKSUM, HEADER_BYTES, Header};
 use super::{FileFilter, checksum};
 use crate::error::Error;
 use crate::mem::{HugePages, Memory};
-use crate::quotient;
+use crate::table;
 
 /// Memory for a table is taken in steps of so many bytes while it arrives: what a header says
 /// about its length is worth nothing before that.
@@ -76,7 +76,7 @@ fn upgraded<F: FileFilter<Memory>>(
 ) -> Result<F, Error> {
     if version < header.kind.version() {
         let bits = header.geometry.remainder_bits() + header.value_bits;
-        quotient::upgrade(memory.as_mut(), bits);
+        table::upgrade(memory.as_mut(), bits);
     }
     verified(header, memory)
 }

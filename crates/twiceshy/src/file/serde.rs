@@ -10,14 +10,14 @@ use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 use super::{FileFilter, read, write};
-use crate::adaptive::AdaptiveFilter;
 use crate::bits::Bytes;
 use crate::bloom::{BitFilter, Probes, WeightedBloomFilter};
-use crate::counting::CountingFilter;
 use crate::cuckoo::{AdaptiveCuckooFilter, Alternate, PartialKeyFilter};
+use crate::filters::adaptive::AdaptiveFilter;
+use crate::filters::counting::CountingFilter;
+use crate::filters::plain::QuotientFilter;
 use crate::hash::StreamHash;
 use crate::mem::Memory;
-use crate::plain::QuotientFilter;
 
 /// Serialised over any memory, deserialised into its own.
 macro_rules! as_file {

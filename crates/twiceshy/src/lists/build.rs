@@ -5,12 +5,12 @@ use std::marker::PhantomData;
 use super::join::{Keys, Lists};
 use super::plan::{self, fullest};
 use super::{StaticYesNo, check_rate};
-use crate::adaptive::AdaptiveFilter;
-use crate::adaptive::core::Core;
-use crate::adaptive::fill::Fill;
 use crate::error::Error;
+use crate::filters::adaptive::AdaptiveFilter;
+use crate::filters::adaptive::core::Core;
+use crate::filters::adaptive::fill::Fill;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
-use crate::quotient::{Geometry, Marks, size};
+use crate::table::{Geometry, Marks, size};
 
 /// Builds a [`StaticYesNo`] with choices of its own.
 ///

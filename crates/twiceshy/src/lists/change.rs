@@ -3,13 +3,13 @@
 use super::dynamic::{DynamicList, Form, Outcome, empty};
 use super::minirun::{Members, entry};
 use super::{List, ListError};
-use crate::adaptive::AdaptiveFilter;
-use crate::adaptive::fill::Fill;
 use crate::error::Error;
+use crate::filters::adaptive::AdaptiveFilter;
+use crate::filters::adaptive::fill::Fill;
 use crate::hash::{Hashed, StreamHash};
-use crate::quotient::{Geometry, Minirun};
-use crate::reverse_map::ReverseMap;
+use crate::sets::reverse_map::ReverseMap;
 use crate::sizing::MAX_LOAD;
+use crate::table::{Geometry, Minirun};
 
 impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
     /// Reads the minirun of a hash.

@@ -56,11 +56,11 @@ use std::cmp::Ordering;
 use super::StaticYesNo;
 use super::golomb::{BitReader, BitWriter, parameter};
 use super::static_file;
-use crate::adaptive::core::Core;
-use crate::adaptive::fill::Fill;
-use crate::adaptive::print::{Print, max_digits};
 use crate::error::Error;
 use crate::file::{HEADER_BYTES, Header, read, write};
+use crate::filters::adaptive::core::Core;
+use crate::filters::adaptive::fill::Fill;
+use crate::filters::adaptive::print::{Print, max_digits};
 use crate::hash::Sip13;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 

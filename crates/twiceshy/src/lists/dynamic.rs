@@ -62,15 +62,15 @@ use std::marker::PhantomData;
 
 use super::minirun::{Members, parse};
 use super::{Answer, List, ListError, Listed, StaticYesNo, YesNoList, plan};
-use crate::adaptive::AdaptiveFilter;
-use crate::adaptive::core::Core;
 use crate::builder::Parts;
 use crate::error::Error;
+use crate::filters::adaptive::AdaptiveFilter;
+use crate::filters::adaptive::core::Core;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
 use crate::mem::HugePages;
-use crate::quotient::{Geometry, Minirun, Violation};
-use crate::reverse_map::{MemoryMap, ReverseMap};
+use crate::sets::reverse_map::{MemoryMap, ReverseMap};
 use crate::sizing::{self, MAX_LOAD};
+use crate::table::{Geometry, Minirun, Violation};
 
 /// What the filter of a dynamic list stores; see [`YesNo`] and [`TaggedYesNo`](super::TaggedYesNo).
 pub trait Form: sealed::Form + Copy + fmt::Debug {}

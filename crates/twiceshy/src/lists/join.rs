@@ -6,10 +6,10 @@
 //! that a walk looks at; the key itself is asked for where two keys agree in both words, and
 //! where an extension is written.
 
-use crate::adaptive::print::{Digits, Print, Stream, max_digits};
 use crate::error::Error;
+use crate::filters::adaptive::print::{Digits, Print, Stream, max_digits};
 use crate::hash::{Hashed, Key, Seed, StreamHash};
-use crate::quotient::Geometry;
+use crate::table::Geometry;
 
 /// A key in hash order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

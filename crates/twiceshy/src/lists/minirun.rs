@@ -1,7 +1,7 @@
 //! What a reverse map says about a minirun, and what its fingerprints must be.
 
-use crate::adaptive::print::{Digits, Print, Stream, common_digits};
 use crate::error::Error;
+use crate::filters::adaptive::print::{Digits, Print, Stream, common_digits};
 use crate::hash::{Hashed, Seed, StreamHash};
 
 use super::List;

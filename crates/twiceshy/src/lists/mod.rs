@@ -15,7 +15,7 @@
 //!
 //! # The idea
 //!
-//! An [adaptive filter](crate::adaptive) of `Y` that was told of all its mistakes on `N` is such a
+//! An [adaptive filter](crate::filters::adaptive) of `Y` that was told of all its mistakes on `N` is such a
 //! list: adapting never loses a member and never forgets a mistake. The fingerprints of `Y`
 //! that some key of `N` matches are lengthened, and nothing of `N` is stored:
 //!
@@ -80,7 +80,7 @@ use crate::error::Error;
 use crate::file::{FileFilter, read, write};
 use crate::hash::{Hashed, Key, Seed};
 use crate::mem::Memory;
-use crate::quotient::Violation;
+use crate::table::Violation;
 
 pub use self::bloomier::Bloomier;
 pub use self::cascade::Cascade;

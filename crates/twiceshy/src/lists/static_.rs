@@ -51,13 +51,13 @@ use std::fmt;
 use super::build::{count, fill};
 use super::join::Lists;
 use super::{Answer, BuildList, List, YesNoList, check_rate};
-use crate::adaptive::AdaptiveFilter;
 use crate::bits::Bytes;
 use crate::error::Error;
+use crate::filters::adaptive::AdaptiveFilter;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
 use crate::mem::Memory;
-use crate::quotient::{Geometry, Violation};
 use crate::stats::Stats;
+use crate::table::{Geometry, Violation};
 use crate::traits::Filter;
 
 pub use super::build::Builder;

@@ -3,13 +3,13 @@
 use std::io::{self, Read, Write};
 
 use super::StaticYesNo;
-use crate::adaptive::AdaptiveFilter;
-use crate::adaptive::core::Core;
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
+use crate::filters::adaptive::AdaptiveFilter;
+use crate::filters::adaptive::core::Core;
 use crate::hash::{HashKind, StreamHash};
-use crate::quotient::{Order, Violation};
+use crate::table::{Order, Violation};
 
 impl<H: StreamHash, M: Bytes> StaticYesNo<H, M> {
     /// The list as a [file](crate::file) in memory. The same lists and seed give the same

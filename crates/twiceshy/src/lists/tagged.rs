@@ -30,9 +30,9 @@
 
 use super::dynamic::{DynamicList, Form, sealed};
 use super::{Answer, List};
-use crate::adaptive::AdaptiveFilter;
+use crate::filters::adaptive::AdaptiveFilter;
 use crate::hash::{Hashed, Sip13, StreamHash};
-use crate::reverse_map::MemoryMap;
+use crate::sets::reverse_map::MemoryMap;
 
 /// A YES/NO list that changes and stores both lists, over a reverse map `R`. See the
 /// [module](self), and [`dynamic`](super::dynamic) for what it has in common with

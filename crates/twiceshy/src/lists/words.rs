@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header};
 use crate::hash::{HashKind, Seed, StreamHash};
 use crate::mem::Memory;
-use crate::quotient::{Geometry, Violation};
+use crate::table::{Geometry, Violation};
 
 /// Words, as they stand in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::hash::Seed;
-use crate::quotient::Geometry;
+use crate::table::Geometry;
 
 /// What one input brings.
 #[derive(Clone, Copy)]

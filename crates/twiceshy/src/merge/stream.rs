@@ -13,7 +13,7 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::bits::Bytes;
 use crate::error::Error;
-use crate::quotient::{Buffer, Home, Scan, Sidecar, Table};
+use crate::table::{Buffer, Home, Scan, Sidecar, Table};
 
 /// The homes of all tables, in the order of their ids.
 pub(crate) struct Homes<'t, S: Sidecar, M> {

@@ -4,7 +4,7 @@
 use super::Merge;
 use crate::error::Error;
 use crate::hash::{Hashed, Seed};
-use crate::quotient::{Geometry, Home, Mark, Marks, Slot, Table, TableOptions, Writer};
+use crate::table::{Geometry, Home, Mark, Marks, Slot, Table, TableOptions, Writer};
 use crate::{AdaptiveFilter, CountingFilter, QuotientFilter};
 
 /// A small generator of numbers.

@@ -28,9 +28,9 @@ use super::source::{Exhausted, Source, weigh};
 use super::stop::{Stop, expect, fail};
 use super::subject::{Exactness, Subject};
 use crate::error::Error;
+use crate::filters::plain::Inserted;
 use crate::hash::Hashed;
-use crate::plain::Inserted;
-use crate::quotient::Geometry;
+use crate::table::Geometry;
 use crate::traits::Removed;
 
 /// Plays `operations` operations on an empty filter, or as many as the source has choices

@@ -8,19 +8,19 @@
 //! A checksum hides all of this from damage that knows nothing of it, so [`repair`] writes the
 //! right one first.
 
-use crate::adaptive::AdaptiveFilter;
 use crate::bloom::{BlockedBloomFilter, BloomFilter, RetouchedBloomFilter, WeightedBloomFilter};
 use crate::code::Planes;
-use crate::counting::CountingFilter;
 use crate::cuckoo::{AdaptiveCuckooFilter, CuckooFilter, VacuumFilter};
 use crate::error::Error;
-use crate::extension::ExtensionFilter;
 use crate::file::{self, FileFilter, FilterKind, Stored, View, read, write};
+use crate::filters::adaptive::AdaptiveFilter;
+use crate::filters::counting::CountingFilter;
+use crate::filters::extension::ExtensionFilter;
+use crate::filters::plain::QuotientFilter;
+use crate::filters::telescoping::TelescopingFilter;
 use crate::hash::{HashKind, Sip13, StreamHash};
 use crate::lists::{Bloomier, Cascade, IntegratedXor, ListFile, Seesaw, StaticYesNo, YesNoList};
 use crate::mem::Memory;
-use crate::plain::QuotientFilter;
-use crate::telescoping::TelescopingFilter;
 use crate::traits::Filter;
 
 /// What became of a file.

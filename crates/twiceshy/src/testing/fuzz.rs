@@ -13,8 +13,8 @@ use super::relatives::CuckooInLockStep;
 use super::source::{Exhausted, Source};
 use crate::code::{Alphabet, CODE_BITS, Coder, Coding, Extension, Extensions, Selector, Selectors};
 use crate::cuckoo::{AdaptiveCuckooFilter, Bins, CuckooFilter, Packing, Scheme, VacuumFilter};
+use crate::filters::plain::QuotientFilter;
 use crate::hash::Seed;
-use crate::plain::QuotientFilter;
 
 /// Plays the [conformance suite](conformance) on a plain quotient filter as the bytes say.
 ///

@@ -7,7 +7,7 @@
 //! [`Geometry::hash_range`].
 
 use super::source::{Exhausted, Source};
-use crate::quotient::Geometry;
+use crate::table::Geometry;
 
 /// A way for hashes to be unfortunate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Shape {
 /// Makes hashes of one [`Shape`].
 ///
 /// ```
-/// use twiceshy::quotient::Geometry;
+/// use twiceshy::table::Geometry;
 /// use twiceshy::testing::{Exhausted, Hashes, Shape, Source};
 ///
 /// let geometry = Geometry::new(100, 5)?;

@@ -23,12 +23,12 @@ use super::stop::{Stop, expect, fail};
 use crate::builder::{Buildable, Builder};
 use crate::code::Planes;
 use crate::error::Error;
-use crate::extension::ExtensionFilter;
+use crate::filters::extension::ExtensionFilter;
+use crate::filters::lettered::Overflow;
+use crate::filters::telescoping::TelescopingFilter;
 use crate::hash::{GOLDEN, Hashed, Seed, mix};
-use crate::keyed::{Fixed, KeyedFilter, KeyedSet, Reported};
-use crate::lettered::Overflow;
-use crate::quotient::Geometry;
-use crate::telescoping::TelescopingFilter;
+use crate::sets::keyed::{Fixed, KeyedFilter, KeyedSet, Reported};
+use crate::table::Geometry;
 
 /// Which filter plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,8 +19,8 @@ use crate::lists::tagged::Tagged;
 use crate::lists::{
     Answer, BuildList, List, ListError, ListFile, Listed, StaticYesNo, YesNo, delta,
 };
-use crate::quotient::Geometry;
-use crate::reverse_map::{MemoryMap, ReverseMap};
+use crate::sets::reverse_map::{MemoryMap, ReverseMap};
+use crate::table::Geometry;
 
 /// Builds a list of so many keys, a few of them twice, and asks it for all of them, as it was
 /// built and as it comes back from a file. Gives how many answers were checked.

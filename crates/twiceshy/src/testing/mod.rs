@@ -37,7 +37,7 @@
 //!
 //! ```
 //! use twiceshy::hash::{Hashed, Key, Seed};
-//! use twiceshy::quotient::Geometry;
+//! use twiceshy::table::Geometry;
 //! use twiceshy::testing::{Exactness, Kind, Source, Subject, run};
 //! use twiceshy::{Error, Filter, Insert, Inserted, QuotientFilter, Stats};
 //!

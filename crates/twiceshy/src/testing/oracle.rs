@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use crate::quotient::Geometry;
+use crate::table::Geometry;
 
 /// A sorted multiset of numbers, for the most part minirun ids.
 ///

@@ -8,9 +8,9 @@ use crate::cuckoo::{AdaptiveCuckooBuilder, AdaptiveCuckooFilter, Alternate, Part
 use crate::error::Error;
 use crate::file::View;
 use crate::hash::{Hashed, Key, StreamHash};
-use crate::lock_step::{LockStepError, MemoryCells};
-use crate::quotient::Geometry;
+use crate::sets::lock_step::{LockStepError, MemoryCells};
 use crate::stats::Stats;
+use crate::table::Geometry;
 use crate::traits::{Filter, Insert, Removed};
 
 /// What is spelt alike for all that have files.

@@ -1,9 +1,9 @@
 //! What the suite needs to know of a filter.
 
 use crate::error::Error;
+use crate::filters::plain::Inserted;
 use crate::hash::Hashed;
-use crate::plain::Inserted;
-use crate::quotient::Geometry;
+use crate::table::Geometry;
 use crate::traits::{Filter, Insert, Removed};
 
 /// How much of a filter's answers the oracle can foretell.

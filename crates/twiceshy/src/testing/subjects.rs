@@ -1,17 +1,17 @@
 //! The filters of this crate as subjects of the suite.
 
 use super::subject::Subject;
-use crate::adaptive::AdaptiveFilter;
 use crate::builder::{Buildable, Builder};
 use crate::bulk::BulkLoad;
-use crate::counting::CountingFilter;
 use crate::error::Error;
-use crate::extension::ExtensionFilter;
 use crate::file::View;
+use crate::filters::adaptive::AdaptiveFilter;
+use crate::filters::counting::CountingFilter;
+use crate::filters::extension::ExtensionFilter;
+use crate::filters::plain::{Inserted, QuotientFilter};
+use crate::filters::telescoping::{SelectorCoding, TelescopingFilter};
 use crate::hash::{Hashed, Seed, StreamHash};
-use crate::plain::{Inserted, QuotientFilter};
-use crate::quotient::{Geometry, spare_slots};
-use crate::telescoping::{SelectorCoding, TelescopingFilter};
+use crate::table::{Geometry, spare_slots};
 use crate::traits::{Filter, Removed};
 
 /// All slots of a table with so many quotients.

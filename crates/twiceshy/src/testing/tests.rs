@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::*;
 use crate::batch::Interrupted;
 use crate::hash::{Hashed, Key, Seed, Sip13};
-use crate::quotient::Geometry;
+use crate::table::Geometry;
 use crate::{Error, Filter, Insert, Inserted, QuotientFilter, Removed, Stats};
 
 fn filter(slots: u64, remainder_bits: u32) -> QuotientFilter {

@@ -2,9 +2,9 @@
 //! that were fixed.
 
 use twiceshy::AdaptiveFilter;
-use twiceshy::adaptive::Leave;
+use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Seed, StreamHash};
-use twiceshy::quotient::{Geometry, Minirun};
+use twiceshy::table::{Geometry, Minirun};
 use twiceshy::testing::adaptive::universe::{Chosen, ChosenKey, Universe};
 use twiceshy::testing::{Exhausted, Source};
 

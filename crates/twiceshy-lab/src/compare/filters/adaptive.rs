@@ -8,9 +8,9 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
-use twiceshy::adaptive::Leave;
+use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Seed, Sip13, StreamHash, Xxh3};
-use twiceshy::quotient::Minirun;
+use twiceshy::table::Minirun;
 use twiceshy::{AdaptiveFilter, Builder, Error, Removed};
 
 use super::{

@@ -13,8 +13,8 @@ use anyhow::{Context, Result};
 use twiceshy::builder::Buildable;
 use twiceshy::code::Planes;
 use twiceshy::hash::{Seed, Xxh3};
-use twiceshy::keyed::{Failure, KeyedFilter};
-use twiceshy::quotient::{Geometry, Minirun};
+use twiceshy::sets::keyed::{Failure, KeyedFilter};
+use twiceshy::table::{Geometry, Minirun};
 use twiceshy::{Builder, Error, ExtensionFilter, Insert, ReverseMap, TelescopingFilter};
 
 use super::{Contender, Entry, Learner, Learns, REMAINDER_BITS, twiceshy as plain};

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use anyhow::Result;
 use twiceshy::cuckoo::{AdaptiveCuckooFilter, Scheme};
 use twiceshy::hash::{Seed, Xxh3};
-use twiceshy::lock_step::MemoryCells;
+use twiceshy::sets::lock_step::MemoryCells;
 use twiceshy::{Error, Removed};
 
 use super::{Contender, Entry, REMAINDER_BITS};

@@ -9,7 +9,7 @@ use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
 use crate::hash::{HashKind, StreamHash};
-use crate::quotient::{Geometry, Violation};
+use crate::table::{Geometry, Violation};
 
 impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
     /// The filter as a [file](crate::file) in memory. File and store must be of the same moment.

@@ -9,10 +9,10 @@ use crate::bits::Bytes;
 use crate::cuckoo::search::{Cell, Elsewhere, Search, Tenants};
 use crate::error::Error;
 use crate::hash::{GOLDEN, Hashed, Key, Seed, Sip13, StreamHash, mix};
-use crate::lock_step::{LockStep, LockStepError};
 use crate::mem::{HugePages, Memory};
-use crate::quotient::Violation;
+use crate::sets::lock_step::{LockStep, LockStepError};
 use crate::stats::Stats;
+use crate::table::Violation;
 use crate::traits::{Filter, Removed};
 
 /// An adaptive cuckoo filter: fingerprints in cells, and the keys in the same cells of a store.

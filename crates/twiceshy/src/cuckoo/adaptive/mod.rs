@@ -51,4 +51,4 @@ pub use self::filter::{AdaptiveCuckooFilter, Mended};
 pub use self::plan::{Bins, Plan, Scheme};
 pub use self::set::AdaptiveCuckooSet;
 #[cfg(doc)]
-use crate::lock_step::LockStep;
+use crate::sets::lock_step::LockStep;

@@ -3,7 +3,7 @@
 use super::super::shape::{PLANNED_LOAD, check_bits, fingerprint_bits};
 use crate::error::Error;
 use crate::hash::{GOLDEN, Hashed, mix};
-use crate::quotient::Geometry;
+use crate::table::Geometry;
 
 /// How a filter changes the fingerprint of a key that a query was mistaken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

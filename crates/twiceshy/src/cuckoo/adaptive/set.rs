@@ -4,10 +4,10 @@ use super::builder::AdaptiveCuckooBuilder;
 use super::filter::{AdaptiveCuckooFilter, Mended};
 use super::plan::Scheme;
 use crate::error::Error;
+use crate::filters::plain::Inserted;
 use crate::hash::{Hashed, Key, Sip13, StreamHash};
-use crate::lock_step::{LockStep, LockStepError, MemoryCells};
-use crate::plain::Inserted;
-use crate::quotient::Violation;
+use crate::sets::lock_step::{LockStep, LockStepError, MemoryCells};
+use crate::table::Violation;
 use crate::traits::Removed;
 
 /// A set of keys with an adaptive cuckoo filter in front of it.

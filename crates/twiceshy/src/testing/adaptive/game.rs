@@ -8,9 +8,9 @@ use super::deeds::{Deed, Deeds};
 use super::model::{Model, Refusal};
 use super::universe::{Chosen, ChosenKey, Universe};
 use super::whole::builder;
-use crate::adaptive::AdaptiveFilter;
+use crate::filters::adaptive::AdaptiveFilter;
 use crate::hash::Hashed;
-use crate::quotient::Minirun;
+use crate::table::Minirun;
 use crate::testing::source::{Exhausted, Source};
 use crate::testing::stop::{Stop, expect, fail};
 

@@ -49,7 +49,7 @@ pub use deeds::{Deed, Deeds};
 pub use game::run;
 
 use super::source::{Exhausted, Source};
-use crate::quotient::Geometry;
+use crate::table::Geometry;
 
 /// The measures of a filter to play with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

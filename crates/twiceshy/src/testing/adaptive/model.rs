@@ -9,9 +9,9 @@ mod union;
 use std::collections::BTreeMap;
 
 pub use self::union::Cut;
-use crate::adaptive::{Insertion, Leave};
 use crate::error::Error;
-use crate::quotient::{Geometry, spare_slots};
+use crate::filters::adaptive::{Insertion, Leave};
+use crate::table::{Geometry, spare_slots};
 use crate::traits::Removed;
 
 /// A stored fingerprint without its home. In the order of the table.

@@ -15,7 +15,7 @@
 //! and every path that is not a member is a query that is hard to tell from one.
 
 use crate::hash::{HashKind, Hashed, Seed, StreamHash};
-use crate::quotient::Geometry;
+use crate::table::Geometry;
 use crate::testing::source::{Exhausted, Source};
 
 /// A hash whose keys are their own streams: words in little-endian order, zeros behind

@@ -17,7 +17,7 @@ use super::{Game, Mode};
 use crate::batch::Interrupted;
 use crate::error::Error;
 use crate::hash::{Hashed, mix};
-use crate::quotient::Geometry;
+use crate::table::Geometry;
 use crate::testing::report::Kind;
 use crate::testing::source::Source;
 use crate::testing::stop::{Stop, expect, fail};

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{Model, Refusal, Stored, must_part};
-use crate::adaptive::AdaptiveFilter;
 use crate::bits::Bytes;
+use crate::filters::adaptive::AdaptiveFilter;
 use crate::hash::StreamHash;
-use crate::quotient::Geometry;
+use crate::table::Geometry;
 
 /// What a union has done to extensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,170 @@
+//! Loading a filter from sorted fingerprints, and from sorted keys with counts and values.
+
+use super::fill::Fill;
+use super::keyed::is_same;
+use super::print::{Digits, Print};
+use super::write::check_entry;
+use super::{AdaptiveFilter, edit};
+use crate::builder::{Buildable, Builder};
+use crate::bulk::{BulkLoad, IntoLoader, Loader, needs_seed};
+use crate::error::Error;
+use crate::hash::{Hashed, Seed, StreamHash};
+use crate::table::{Fingerprint, Geometry, Minirun};
+
+/// A filter that is being loaded.
+#[derive(Debug)]
+pub struct AdaptiveLoader<H: StreamHash> {
+    fill: Fill,
+    /// The last fingerprint, where no two keys may share one.
+    last: Option<Fingerprint>,
+    keyed: H::Keyed,
+    seed: Seed,
+}
+
+impl<H: StreamHash> BulkLoad for AdaptiveFilter<H> {
+    type Hash = H;
+}
+
+impl<H: StreamHash> IntoLoader for AdaptiveFilter<H> {
+    type Loader = AdaptiveLoader<H>;
+
+    fn into_loader(self) -> AdaptiveLoader<H> {
+        AdaptiveLoader {
+            fill: Fill::new(self.core),
+            last: None,
+            keyed: self.keyed,
+            seed: self.seed,
+        }
+    }
+}
+
+impl<H: StreamHash> Loader for AdaptiveLoader<H> {
+    type Filter = AdaptiveFilter<H>;
+
+    fn geometry(&self) -> Geometry {
+        self.fill.geometry()
+    }
+
+    fn room(&self) -> Option<u64> {
+        Some(self.fill.slots())
+    }
+
+    #[inline]
+    fn load(&mut self, fingerprints: impl Iterator<Item = Fingerprint>) -> Result<(), Error> {
+        if self.fill.layout().value_bits == 0 {
+            return self.fill.homes(fingerprints);
+        }
+        // Whose value would it be? As `insert`, this leaves it to those who have the keys.
+        let mut twin = None;
+        let last = &mut self.last;
+        let loaded = self.fill.homes(fingerprints.take_while(|&print| {
+            twin = last.replace(print).filter(|&last| last == print);
+            twin.is_none()
+        }));
+        match twin {
+            Some(print) => Err(Error::NeedsKeys {
+                minirun: Minirun::from_id(self.fill.geometry().id_of(print)),
+            }),
+            None => loaded,
+        }
+    }
+
+    fn finish(self) -> Result<AdaptiveFilter<H>, Error> {
+        Ok(AdaptiveFilter {
+            core: self.fill.finish(),
+            keyed: self.keyed,
+            seed: self.seed,
+        })
+    }
+}
+
+impl<H: StreamHash> Builder<AdaptiveFilter<H>> {
+    /// Builds the filter with counts and values: each item is a key, its count and its
+    /// value, and keys come in ascending order of [`h0`](Hashed::h0). The filter is the one
+    /// that [`insert_with`](AdaptiveFilter::insert_with) for each of them makes: keys of one
+    /// minirun are told apart where a count or a value hangs on it, and of a key that comes
+    /// twice the first one counts.
+    ///
+    /// Needs no more memory than the filter and the keys of one minirun.
+    ///
+    /// ```
+    /// use twiceshy::AdaptiveFilter;
+    /// use twiceshy::hash::{Hashed, Seed, Sip13};
+    ///
+    /// let seed = Seed::from_u64(1);
+    /// let stock = [("apples", 3, 0b01), ("pears", 1, 0b10), ("plums", 700, 0b01)];
+    /// let mut items: Vec<_> = stock
+    ///     .iter()
+    ///     .map(|&(key, count, value)| (Hashed::new::<Sip13, _>(&seed, key), count, value))
+    ///     .collect();
+    /// items.sort_by_key(|(key, _, _)| key.h0());
+    ///
+    /// let filter = AdaptiveFilter::builder()
+    ///     .capacity(10)
+    ///     .value_bits(2)
+    ///     .seed(seed)
+    ///     .build_from_sorted_entries(items)?;
+    /// let plums = filter.entry("plums").unwrap();
+    /// assert_eq!((plums.count, plums.value), (700, 0b01));
+    /// # Ok::<(), twiceshy::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsorted`] if the keys are not in order; [`Error::Full`] if slots are missing;
+    /// [`Error::Geometry`] as [`build`](Builder::build), for a value with too many bits or a
+    /// count of zero, and if no seed is set; [`Error::Inseparable`] as `insert_with`.
+    pub fn build_from_sorted_entries<'k>(
+        self,
+        entries: impl IntoIterator<Item = (Hashed<'k>, u64, u64)>,
+    ) -> Result<AdaptiveFilter<H>, Error> {
+        if !self.has_seed() {
+            return Err(needs_seed());
+        }
+        let entries = entries.into_iter();
+        let parts = self.parts(crate::bulk::exact_len(&entries))?;
+        let mut loader = AdaptiveFilter::<H>::from_parts(parts)?.into_loader();
+        let fill = &mut loader.fill;
+        let geometry = fill.geometry();
+
+        let mut minirun = Vec::new();
+        let mut last_h0 = 0;
+        for (position, (key, count, value)) in (0..).zip(entries) {
+            if key.h0() < last_h0 {
+                return Err(Error::Unsorted { position });
+            }
+            check_entry(fill.layout(), count, value)?;
+            if geometry.id(key.h0()) != geometry.id(last_h0) {
+                write_minirun(fill, &minirun)?;
+                minirun.clear();
+            }
+            last_h0 = key.h0();
+            minirun.push((key, count, value));
+        }
+        write_minirun(fill, &minirun)?;
+        loader.finish()
+    }
+}
+
+/// Writes what inserting the keys of one minirun, one after the other, leaves in it.
+fn write_minirun(fill: &mut Fill, entries: &[(Hashed<'_>, u64, u64)]) -> Result<(), Error> {
+    let Some((first, _, _)) = entries.first() else {
+        return Ok(());
+    };
+    let id = fill.geometry().id(first.h0());
+    let layout = fill.layout();
+    let width = layout.width;
+    let mut keys: Vec<Digits<'_>> = Vec::with_capacity(entries.len());
+    let mut prints = Vec::new();
+    for (key, count, value) in entries {
+        if keys.iter().any(|other| is_same(layout, other.key, key)) {
+            continue;
+        }
+        let key = Digits { key, width };
+        let new = Print::new(*count, *value);
+        prints = edit::insert(prints, &keys, &key, new, edit::must_part)?;
+        // As they would lie in the table.
+        prints.sort_unstable();
+        keys.push(key);
+    }
+    prints.iter().try_for_each(|print| fill.print(id, print))
+}

@@ -1,0 +1,99 @@
+//! Filling a table with fingerprints in hash order.
+
+use super::core::Core;
+use super::marked::Extras;
+use super::print::{Layout, Print};
+use crate::error::Error;
+use crate::table::{Fingerprint, Geometry, Mark, Marks, Writer};
+
+/// Writes fingerprints in the order of their miniruns, each minirun sorted, into an empty
+/// table: what bulk loads, merges and rebuilds of filters with marked slots end in.
+#[derive(Debug)]
+pub(crate) struct Fill {
+    writer: Writer<Marks>,
+    geometry: Geometry,
+    layout: Layout,
+    live: u64,
+    ghosts: u64,
+    counted: bool,
+}
+
+impl Fill {
+    /// Into the table of `core`; what it held is forgotten.
+    pub(crate) fn new(core: Core) -> Self {
+        Fill {
+            writer: Writer::new(core.table),
+            geometry: core.geometry,
+            layout: core.layout,
+            live: 0,
+            ghosts: 0,
+            counted: false,
+        }
+    }
+
+    pub(crate) fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// All slots of the table.
+    pub(crate) fn slots(&self) -> u64 {
+        self.writer.slots()
+    }
+
+    /// Appends live fingerprints without extension, counter or value: the same as
+    /// [`home`](Self::home) for each, and faster.
+    #[inline]
+    pub(crate) fn homes(
+        &mut self,
+        fingerprints: impl Iterator<Item = Fingerprint>,
+    ) -> Result<(), Error> {
+        let value_bits = self.layout.value_bits;
+        let home = move |print: Fingerprint| (print.quotient, print.remainder << value_bits);
+        let before = self.writer.used();
+        let result = self.writer.push_all(fingerprints.map(home));
+        self.live += self.writer.used() - before;
+        result
+    }
+
+    /// Appends a live fingerprint without extension or counter.
+    #[inline]
+    pub(crate) fn home(&mut self, id: u64, value: u64) -> Result<(), Error> {
+        let fingerprint = self.geometry.fingerprint_of(id);
+        let slot = fingerprint.remainder << self.layout.value_bits | value;
+        self.live += 1;
+        self.writer.push(fingerprint.quotient, slot, Mark::Last)
+    }
+
+    /// Appends any fingerprint.
+    pub(crate) fn print(&mut self, id: u64, print: &Print) -> Result<(), Error> {
+        self.home(id, print.value)?;
+        self.counted |= print.count != 1;
+        if print.is_ghost() {
+            self.live -= 1;
+            self.ghosts += 1;
+        }
+        print
+            .tail(self.layout.width)
+            .try_for_each(|digit| self.writer.push_tail(digit))
+    }
+
+    /// The filled table.
+    pub(crate) fn finish(self) -> Core {
+        let table = self.writer.finish();
+        Core {
+            extras: Extras::new(
+                self.layout.value_bits,
+                table.used() - self.live,
+                self.counted,
+            ),
+            table,
+            geometry: self.geometry,
+            layout: self.layout,
+            ghosts: self.ghosts,
+        }
+    }
+}

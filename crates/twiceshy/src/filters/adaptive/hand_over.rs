@@ -1,0 +1,97 @@
+//! Moving a filter's members into another one, a minirun at a time.
+//!
+//! [`rebuild`](AdaptiveFilter::rebuild) makes a new filter in one pass, during which nobody can
+//! ask it. Where the old filter serves on, a *frontier* goes through the hash order instead:
+//! below it the new filter answers, above it the old one.
+//!
+//! ```text
+//!   old   . . . . . . . . . | 18 | 19 | …           asked at and above the frontier
+//!   new   34 35 36 37 …     |                       asked below it
+//!                           frontier: 18 and its keys are handed over next
+//! ```
+
+use super::AdaptiveFilter;
+use super::pairing::pair_some;
+use super::print::{Digits, Print};
+use super::rebuild::{Carried, prints_of};
+use crate::bits::Bytes;
+use crate::error::Error;
+use crate::hash::{Hashed, StreamHash};
+use crate::table::Minirun;
+
+impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
+    /// Gives all members of a minirun to `into`, each with what it has learnt: a filter of
+    /// the same seed whose number of ids is a multiple of this one's, so that no mistake that
+    /// was fixed comes back. `keys` are all keys of the minirun. They are the truth, as in a
+    /// [`rebuild`](Self::rebuild): one without a fingerprint gets one, fingerprints without a
+    /// key, ghosts among them, stay behind. This filter is left as it is.
+    ///
+    /// The miniruns of `into` that the keys belong to must be empty.
+    ///
+    /// ```
+    /// use twiceshy::AdaptiveFilter;
+    /// use twiceshy::hash::Seed;
+    ///
+    /// let new = |slots| {
+    ///     let builder = AdaptiveFilter::builder().seed(Seed::from_u64(1));
+    ///     builder.slots(slots).remainder_bits(6).build()
+    /// };
+    /// let (mut old, mut into) = (new(100)?, new(200)?);
+    /// old.insert("anna")?;
+    /// let key = old.hash("anna");
+    /// let minirun = old.lookup_hashed(&key).expect("just inserted");
+    /// old.hand_over(minirun, std::slice::from_ref(&key), &mut into)?;
+    /// assert!(into.contains("anna"));
+    /// # Ok::<(), twiceshy::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the filters or the keys do not fit, and nothing has changed;
+    /// [`Error::Full`] if `into` has too few slots, and some keys may be in.
+    pub fn hand_over(
+        &self,
+        minirun: Minirun,
+        keys: &[Hashed<'_>],
+        into: &mut AdaptiveFilter<H>,
+    ) -> Result<(), Error> {
+        let (old, new) = (&self.core, &mut into.core);
+        if self.seed != into.seed || new.geometry.ids() % old.geometry.ids() != 0 {
+            return Err(Error::mismatch(
+                "only a filter of the same seed and a multiple of the ids takes over miniruns",
+            ));
+        }
+        if old.layout.value_bits > new.layout.value_bits {
+            return Err(Error::mismatch("the other filter has fewer value bits"));
+        }
+        if keys.iter().any(|key| old.minirun_of(key.h0()) != minirun) {
+            return Err(Error::mismatch("a key belongs to another minirun"));
+        }
+        let width = old.layout.width;
+        let prints = old.contents_of(minirun).prints;
+        let streams: Vec<_> = keys.iter().map(|key| Digits { key, width }).collect();
+        let (pairing, _) = pair_some(&prints, &streams);
+        let mut members: Vec<_> = keys
+            .iter()
+            .map(|key| (key.clone(), Carried::default()))
+            .collect();
+        for (print, key) in prints.iter().zip(pairing.key_of) {
+            if let Some(key) = key {
+                members[key].1 = Carried::of(print, width);
+            }
+        }
+        members.sort_by_key(|(key, _)| key.h0());
+        let id = |member: &(Hashed<'_>, Carried)| new.geometry.id(member.0.h0());
+        let miniruns: Vec<_> = members.chunk_by(|a, b| id(a) == id(b)).collect();
+        for members in miniruns {
+            let minirun = new.minirun_of(members[0].0.h0());
+            let contents = new.contents_of(minirun);
+            if !contents.prints.iter().all(Print::is_ghost) {
+                return Err(Error::mismatch("the minirun has been handed over before"));
+            }
+            let mut prints = prints_of(members, new.layout.width)?;
+            prints.extend_from_slice(&contents.prints);
+            new.replace(minirun, &contents, prints)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,540 @@
+//! The adaptive quotient filter: told of a mistake, it never repeats it.
+//!
+//! # The idea
+//!
+//! A quotient filter stores a *prefix* of each key's hash: quotient and remainder. A query
+//! whose hash starts with a stored prefix is answered "maybe", wrongly so if it is not a
+//! member. When the store behind the filter finds that out, the filter appends further bits
+//! of the *member's* hash, its *extension*, to the stored prefix, until the query's hash
+//! does not start with it any more:
+//!
+//! ```text
+//!   member  x   011|d|d'd"…            stored   011|d          matches x and z
+//!   query   z   011|d|zz'…             adapt:   011|d|d'       matches x, not z
+//! ```
+//!
+//! The extension stands in the slots behind the home slot; one bit a slot says whether it goes on.
+//! Extending needs the member's key, so somebody must keep the keys: the *reverse map*, an
+//! ordered set of (`h0`, key) that is only read when a mistake is fixed. The fingerprints of
+//! one quotient and remainder, a *minirun*, are a multiset; which belongs to which key is not
+//! stored but found when needed (see the source of `pairing`). [`AdaptiveSet`] bundles filter and
+//! reverse map so that nothing can go wrong; with a database of your own as the reverse
+//! map, use [`AdaptiveFilter`] by these rules:
+//!
+//! 1. A positive answer names its minirun. Read *all* keys of it
+//!    ([`Geometry::hash_range`]) from the reverse map. If the query is among them it is a
+//!    member; otherwise it is a false positive: [`adapt`](AdaptiveFilter::adapt) with these
+//!    keys.
+//! 2. Keys are a set: insert a key once. A key inserted twice leaves a surplus fingerprint,
+//!    which the next adapt or remove of its minirun drops.
+//!
+//! # What it promises
+//!
+//! | | |
+//! | --- | --- |
+//! | false negatives | none, ever, if the rules are kept |
+//! | space | `r + v + 3.25` bits a slot, one slot a member, one more for each extension digit |
+//! | false-positive rate | at most `1 - (1 - 1/(n 2^r))^m`, like a plain filter; falls as it adapts |
+//! | *monotone* | adapting never makes a new false positive: the set of them only shrinks |
+//! | *strong* | over any `q` queries, even by an adversary, about `fpr * q` mistakes at most |
+//! | adapt | one minirun read, `1 + O(2^-w)` slots opened on average for each mistake fixed |
+//!
+//! What breaks them: a new insert may match an old query again (it starts unextended); a
+//! removal and re-insertion forgets what was learnt, unless a ghost is left
+//! ([`Leave::Ghost`]); a rebuild with a new seed forgets all, which is also what makes an
+//! attacker's knowledge worthless. Each is observed by a test.
+//!
+//! Paper: Wen et al., "Adaptive Quotient Filters" (2024).
+
+mod add;
+mod answer;
+mod batch;
+pub(crate) mod bulk;
+pub(crate) mod core;
+mod edit;
+mod file;
+pub(crate) mod fill;
+mod hand_over;
+mod keyed;
+mod marked;
+mod merge;
+mod ops;
+mod pairing;
+pub mod policy;
+pub(crate) mod print;
+pub mod rebuild;
+mod recut;
+mod remove;
+pub mod set;
+mod verify;
+mod write;
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use self::answer::{AnswerUnmarked, Contains, is_small};
+use self::core::Core;
+use crate::batch::Interrupted;
+use crate::bits::Bytes;
+use crate::builder::{Buildable, Builder, Parts};
+use crate::error::Error;
+use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
+use crate::mem::Memory;
+use crate::stats::Stats;
+use crate::table::{Extensions, Geometry, Marks, Minirun, Violation};
+use crate::traits::{Adaptive, Filter, Insert};
+
+pub use self::set::AdaptiveSet;
+
+/// An adaptive quotient filter. See the [module](self) for how to use it rightly, or take
+/// [`AdaptiveSet`].
+///
+/// ```
+/// use twiceshy::AdaptiveFilter;
+/// use twiceshy::hash::Seed;
+///
+/// let mut filter = AdaptiveFilter::builder()
+///     .slots(100)
+///     .remainder_bits(4)
+///     .seed(Seed::from_u64(1))
+///     .build()?;
+/// let members: Vec<u64> = (0..80).collect();
+/// for key in &members {
+///     filter.insert(key)?;
+/// }
+///
+/// // A query that is wrongly answered "maybe" …
+/// let query = (80_u64..).find(|query| filter.contains(query)).unwrap();
+/// let query = filter.hash(&query);
+/// let minirun = filter.lookup_hashed(&query).unwrap();
+/// // … is fixed with the keys of its minirun, here found by looking at all of them,
+/// let range = filter.geometry().hash_range(minirun.id());
+/// let keys: Vec<_> = members.iter().map(|key| filter.hash(key)).collect();
+/// let keys: Vec<_> = keys.into_iter().filter(|key| range.contains(&key.h0())).collect();
+/// filter.adapt(&query, minirun, &keys)?;
+/// // … and is not repeated.
+/// assert!(!filter.contains_hashed(&query));
+/// assert!(members.iter().all(|key| filter.contains(key)));
+/// # Ok::<(), twiceshy::Error>(())
+/// ```
+pub struct AdaptiveFilter<H: StreamHash = Sip13, M = Memory> {
+    core: Core<M>,
+    keyed: H::Keyed,
+    seed: Seed,
+}
+
+/// What an adaptation did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Adapted {
+    /// Fingerprints that were lengthened: those that matched the query.
+    pub extended: u64,
+    /// Surplus fingerprints that were dropped: no key was left for them.
+    pub dropped: u64,
+}
+
+impl Adapted {
+    /// One fingerprint was lengthened, and that is all.
+    const ONE: Self = Adapted {
+        extended: 1,
+        dropped: 0,
+    };
+}
+
+/// What an insertion did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Insertion {
+    /// A new fingerprint is there.
+    Added,
+    /// A ghost with what was learnt about such a key has come back to life.
+    Revived,
+    /// The key was among the keys given; nothing has changed.
+    Present,
+}
+
+/// What a removal leaves behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Leave {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// A ghost: a fingerprint that matches nothing, but keeps the learnt extension for the
+    /// next insertion that it fits. It costs a slot or more.
+    Ghost,
+}
+
+/// The count and value of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// How often it was inserted.
+    pub count: u64,
+    /// The value bits.
+    pub value: u64,
+}
+
+impl Entry {
+    /// A count and a value.
+    #[must_use]
+    pub const fn new(count: u64, value: u64) -> Self {
+        Entry { count, value }
+    }
+}
+
+impl AdaptiveFilter {
+    /// An empty filter for `capacity` keys with a false-positive rate of at most `fpr`, a
+    /// random seed, and the default hash, which is safe against keys chosen by an attacker.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if there is no such filter or no memory for it,
+    /// [`Error::Seed`] if the system has no randomness to give.
+    pub fn new(capacity: u64, fpr: f64) -> Result<Self, Error> {
+        Self::builder().capacity(capacity).fpr(fpr).build()
+    }
+
+    /// For everything else that can be chosen.
+    pub fn builder() -> Builder<Self> {
+        Builder::new()
+    }
+}
+
+impl<H: StreamHash> Buildable for AdaptiveFilter<H> {
+    type WithHash<X: StreamHash> = AdaptiveFilter<X>;
+
+    fn from_parts(parts: Parts) -> Result<Self, Error> {
+        Ok(AdaptiveFilter {
+            core: Core::from_parts(&parts)?,
+            keyed: H::keyed(&parts.seed),
+            seed: parts.seed,
+        })
+    }
+}
+
+impl<H: StreamHash> Builder<AdaptiveFilter<H>> {
+    /// Bits of a value that goes with each fingerprint, 0 to 16. Default: 0. One makes a
+    /// yes/no tag, more make a small map.
+    pub fn value_bits(self, bits: u32) -> Self {
+        self.set_value_bits(bits)
+    }
+}
+
+impl<H: StreamHash, M> AdaptiveFilter<H, M> {
+    /// A filter over a table that somebody else has filled.
+    pub(crate) fn from_core(core: Core<M>, seed: Seed) -> Self {
+        AdaptiveFilter {
+            core,
+            keyed: H::keyed(&seed),
+            seed,
+        }
+    }
+
+    /// The filter without its hash function.
+    pub(crate) fn core(&self) -> &Core<M> {
+        &self.core
+    }
+
+    /// The same, without the seed.
+    pub(crate) fn into_core(self) -> Core<M> {
+        self.core
+    }
+
+    /// The same, to change.
+    pub(crate) fn core_mut(&mut self) -> &mut Core<M> {
+        &mut self.core
+    }
+}
+
+impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
+    /// Hashes a key the way this filter does.
+    #[inline]
+    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        Hashed::new::<H, K>(&self.seed, key)
+    }
+
+    /// May `key` be a member? `false` is certain.
+    #[inline(always)]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains_with(self.first_word(key), key)
+    }
+
+    /// [`contains`](Self::contains) for a key whose first word is known.
+    #[inline(always)]
+    fn contains_with<K: Key + ?Sized>(&self, h0: u64, key: &K) -> bool {
+        let (filter, core) = (self, &self.core);
+        if core.extras.unmarked() {
+            return core.cpu().run(AnswerUnmarked { core, h0 });
+        }
+        // A small key is hashed anew for a second look, which few need: that is less to do than to hear
+        // whether the words behind its first one decide.
+        if core.extras.extended() && is_small(key) {
+            let lane = PhantomData::<Extensions>;
+            return core.cpu().run_on(Contains { filter, key, lane }, h0);
+        }
+        self.contains_otherwise(h0, key)
+    }
+
+    /// The same where there may be counters, or for keys that are not small.
+    #[inline(never)]
+    fn contains_otherwise<K: Key + ?Sized>(&self, h0: u64, key: &K) -> bool {
+        let (filter, core) = (self, &self.core);
+        if is_small(key) {
+            let lane = PhantomData::<Marks>;
+            return core.cpu().run_on(Contains { filter, key, lane }, h0);
+        }
+        let answer = core.answer(h0);
+        answer.unwrap_or_else(|| self.contains_by_words(key))
+    }
+
+    #[inline(always)]
+    fn first_word<K: Key + ?Sized>(&self, key: &K) -> u64 {
+        first_word::<H, K>(&self.keyed, key)
+    }
+
+    /// [`contains`](Self::contains) where the table has hardly an empty slot: most runs are not
+    /// in their home block, and need not be looked for there.
+    #[inline]
+    pub(crate) fn contains_displaced<K: Key + ?Sized>(&self, key: &K) -> bool {
+        let answer = self.core.answer_beyond(self.first_word(key));
+        answer.unwrap_or_else(|| self.contains_by_words(key))
+    }
+
+    /// Kept out of line, so that the common case can be inlined.
+    #[cold]
+    #[inline(never)]
+    fn contains_by_words<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.core.matches(&self.hash(key))
+    }
+
+    /// [`contains`](Self::contains) for a key that is hashed already.
+    #[inline]
+    #[must_use]
+    pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
+        match self.core.answer(key.h0()) {
+            Some(found) => found,
+            None => self.core.matches(key),
+        }
+    }
+
+    /// Is no key with this first word a member, whatever words follow? For callers who have
+    /// the word and would rather not make the others for the many keys that end here.
+    ///
+    /// ```
+    /// use twiceshy::AdaptiveFilter;
+    ///
+    /// let mut filter = AdaptiveFilter::new(100, 0.001)?;
+    /// filter.insert("anna")?;
+    /// assert!(!filter.denies(filter.hash("anna").h0()));
+    /// let strangers = (0..1_000_u64).filter(|key| !filter.denies(filter.hash(key).h0()));
+    /// assert!(strangers.count() < 10);
+    /// # Ok::<(), twiceshy::Error>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn denies(&self, h0: u64) -> bool {
+        self.core.answer(h0) == Some(false)
+    }
+
+    /// The minirun that matches `key`, or `None` if `key` is certainly no member.
+    #[inline(always)]
+    pub fn lookup<K: Key + ?Sized>(&self, key: &K) -> Option<Minirun> {
+        let h0 = self.first_word(key);
+        self.contains_with(h0, key)
+            .then(|| self.core.minirun_of(h0))
+    }
+
+    /// [`lookup`](Self::lookup) for a key that is hashed already.
+    #[inline]
+    #[must_use]
+    pub fn lookup_hashed(&self, key: &Hashed<'_>) -> Option<Minirun> {
+        self.contains_hashed(key)
+            .then(|| self.core.minirun_of(key.h0()))
+    }
+
+    /// The count and value of a member. Of a key that is no member it may be another's.
+    pub fn entry<K: Key + ?Sized>(&self, key: &K) -> Option<Entry> {
+        self.entry_hashed(&self.hash(key))
+    }
+
+    /// [`entry`](Self::entry) for a key that is hashed already.
+    #[must_use]
+    pub fn entry_hashed(&self, key: &Hashed<'_>) -> Option<Entry> {
+        self.core.find(key).map(|print| Entry {
+            count: print.count,
+            value: print.value,
+        })
+    }
+
+    /// How many live fingerprints match a key.
+    pub(crate) fn matching(&self, key: &Hashed<'_>) -> usize {
+        let contents = self.core.contents_of(self.core.minirun_of(key.h0()));
+        let digits = self.core.digits(key);
+        let live = contents.prints.iter().filter(|print| !print.is_ghost());
+        live.filter(|print| print.prefixes(&digits)).count()
+    }
+
+    /// How many fingerprints the filter holds, ghosts aside: one for each member.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.core.live()
+    }
+
+    /// Is it empty?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Ghosts: removed fingerprints that keep what was learnt.
+    #[must_use]
+    pub fn ghosts(&self) -> u64 {
+        self.core.ghosts
+    }
+
+    /// Slots that hold something: one for each member, and those of extensions, counters and
+    /// ghosts.
+    #[must_use]
+    pub fn used_slots(&self) -> u64 {
+        self.core.table.used()
+    }
+
+    /// Used slots per slot. Above [`sizing::MAX_LOAD`](crate::sizing::MAX_LOAD) insertions become slow.
+    #[must_use]
+    pub fn load(&self) -> f64 {
+        self.core.table.used() as f64 / self.core.geometry.slots() as f64
+    }
+
+    /// Slots and remainder bits.
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.core.geometry
+    }
+
+    /// The seed of the hash. Keep it from those who may choose keys.
+    #[must_use]
+    pub fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// Size, load, space and expected error before anything has adapted. Reads the whole
+    /// table.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let items = self.len();
+        Stats::of_table(&self.core.table, &self.core.geometry, items, items)
+    }
+
+    /// The bytes of the table.
+    #[cfg(test)]
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.core.table.as_bytes()
+    }
+
+    /// All fingerprints in order, for the oracles.
+    #[cfg(feature = "testing")]
+    pub(crate) fn fingerprints(
+        &self,
+    ) -> impl Iterator<Item = (crate::table::Fingerprint, print::Print)> + '_ {
+        self.core.iter()
+    }
+
+    /// Verifies everything that must hold in the table, from scratch. For tests and for the
+    /// suspicious; linear in the size of the filter.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Violation> {
+        self.core.check_invariants()
+    }
+}
+
+impl<H: StreamHash> Clone for AdaptiveFilter<H> {
+    fn clone(&self) -> Self {
+        match self.try_clone() {
+            Ok(copy) => copy,
+            // As `Vec` does; `try_clone` is there for those who would rather know.
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+impl<H: StreamHash, M: Bytes> fmt::Debug for AdaptiveFilter<H, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AdaptiveFilter")
+            .field("len", &self.len())
+            .field("ghosts", &self.ghosts())
+            .field("slots", &self.core.geometry.slots())
+            .field("remainder_bits", &self.core.geometry.remainder_bits())
+            .field("hash", &H::KIND)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<H: StreamHash, M: Bytes> Filter for AdaptiveFilter<H, M> {
+    #[inline]
+    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        self.hash(key)
+    }
+
+    #[inline]
+    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
+        self.contains_hashed(key)
+    }
+
+    #[inline]
+    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains(key)
+    }
+
+    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
+        self.contains_all(keys, found);
+    }
+
+    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
+        self.contains_all_hashed(keys, found);
+    }
+
+    fn len(&self) -> u64 {
+        self.len()
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats()
+    }
+}
+
+impl<H: StreamHash> Insert for AdaptiveFilter<H> {
+    #[inline]
+    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
+        self.insert_hashed(key).map(|_| ())
+    }
+
+    #[inline]
+    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
+        self.insert(key).map(|_| ())
+    }
+
+    fn insert_batch<K: Key>(
+        &mut self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<(), Interrupted> {
+        self.insert_all(keys)
+    }
+}
+
+impl<H: StreamHash> Adaptive for AdaptiveFilter<H> {
+    type Place = Minirun;
+
+    #[inline]
+    fn lookup_hashed(&self, key: &Hashed<'_>) -> Option<Minirun> {
+        self.lookup_hashed(key)
+    }
+
+    fn adapt(
+        &mut self,
+        query: &Hashed<'_>,
+        at: Minirun,
+        stored: &[Hashed<'_>],
+    ) -> Result<Adapted, Error> {
+        self.adapt(query, at, stored)
+    }
+}

@@ -1,0 +1,274 @@
+//! What changes a filter without the keys of a minirun.
+
+use std::hint::black_box;
+
+use super::print::{Layout, Print};
+use super::{AdaptiveFilter, Insertion, edit};
+use crate::error::Error;
+use crate::hash::{Hashed, Key, StreamHash, first_word};
+use crate::table::Undone;
+use crate::traits::Removed;
+
+impl<H: StreamHash> AdaptiveFilter<H> {
+    /// Adds a key that is not a member yet. Needs no reverse map.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if no slot is left; [`Error::NeedsKeys`] if the minirun exists and
+    /// the filter has value bits or the minirun holds a count above one:
+    /// [`insert_with`](Self::insert_with) does it then. Nothing has changed.
+    #[inline(always)]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
+        self.insert_word(first_word::<H, K>(&self.keyed, key), key)
+    }
+
+    /// [`insert`](Self::insert) for a key whose first word is `h0`.
+    #[inline(always)]
+    pub(super) fn insert_word<K: Key + ?Sized>(
+        &mut self,
+        h0: u64,
+        key: &K,
+    ) -> Result<Insertion, Error> {
+        if self.core.layout.value_bits == 0 && self.core.insert_plain(h0) {
+            return Ok(Insertion::Added);
+        }
+        self.insert_by_words(key)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert_by_words<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
+        let hashed = Hashed::new::<H, K>(&self.seed, key);
+        self.insert_among_marks(&hashed, 0)
+    }
+
+    /// [`insert`](Self::insert) for a key that is hashed already.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<Insertion, Error> {
+        if self.core.layout.value_bits == 0 && self.core.insert_plain(key.h0()) {
+            return Ok(Insertion::Added);
+        }
+        self.insert_among_marks(key, 0)
+    }
+
+    /// Adds a key with a value (below `2^value_bits`) where its minirun does not exist yet.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert), and [`Error::Geometry`] if the value is too large.
+    pub fn insert_value(&mut self, key: &Hashed<'_>, value: u64) -> Result<Insertion, Error> {
+        check_entry(self.core.layout, 1, value)?;
+        self.insert_among_marks(key, value)
+    }
+
+    #[cold]
+    fn insert_among_marks(&mut self, key: &Hashed<'_>, value: u64) -> Result<Insertion, Error> {
+        let core = &mut self.core;
+        let fingerprint = core.geometry.fingerprint(key.h0());
+        let minirun = core.minirun_of(key.h0());
+        let run = core.run(fingerprint.quotient);
+        let contents = core.contents(&run, fingerprint.remainder);
+        let live = |print: &&Print| !print.is_ghost();
+        let needs_keys = if core.layout.value_bits > 0 {
+            contents.prints.iter().any(|print| live(&print))
+        } else {
+            contents.prints.iter().any(|print| print.count > 1)
+        };
+        if needs_keys {
+            return Err(Error::NeedsKeys { minirun });
+        }
+        if let Some(ghost) = edit::longest_ghost(&contents.prints, &core.digits(key)) {
+            let mut prints = contents.prints.clone();
+            prints[ghost].count = 1;
+            prints[ghost].value = value;
+            core.replace(minirun, &contents, prints)?;
+            return Ok(Insertion::Revived);
+        }
+        // An unextended fingerprint is the first of its minirun.
+        let home = fingerprint.remainder << core.layout.value_bits | value;
+        core.open_home(run, contents.slots.start, home)?;
+        Ok(Insertion::Added)
+    }
+
+    /// Removes a key that **is a member**, without its minirun's keys. The filter can't
+    /// check that: removing a false positive this way removes another key's fingerprint,
+    /// and the filter will then wrongly say "no" for that key.
+    ///
+    /// # Errors
+    /// [`Error::NeedsKeys`] if several different fingerprints match the key:
+    /// [`remove`](Self::remove) does it then. Nothing has changed.
+    #[inline(always)]
+    pub fn remove_known_member<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
+        let h0 = first_word::<H, K>(&self.keyed, key);
+        match self.core.remove_plain(h0) {
+            Ok(()) => Ok(Removed::One),
+            Err(undone) => self.remove_known_member_by_words(key, undone),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn remove_known_member_by_words<K: Key + ?Sized>(
+        &mut self,
+        key: &K,
+        undone: Undone,
+    ) -> Result<Removed, Error> {
+        // A small key may else be handed over by value, and a register kept for it in every removal.
+        let key = black_box(key);
+        if let Some(print) = undone.two_slots() {
+            let [_, h1] = key.with_bytes(|bytes| H::pair(&self.seed, bytes, 0));
+            if self.core.remove_two(print, h1) {
+                return Ok(Removed::One);
+            }
+        }
+        let hashed = Hashed::new::<H, K>(&self.seed, key);
+        self.remove_known_member_hashed(&hashed)
+    }
+
+    /// [`remove_known_member`](Self::remove_known_member) for a key that is hashed already,
+    /// with the same warning.
+    ///
+    /// # Errors
+    /// As [`remove_known_member`](Self::remove_known_member).
+    pub fn remove_known_member_hashed(&mut self, key: &Hashed<'_>) -> Result<Removed, Error> {
+        match self.core.remove_alone(key) {
+            Some(removed) => Ok(removed),
+            None => self.remove_by_contents(key),
+        }
+    }
+
+    /// [`remove_known_member_hashed`](Self::remove_known_member_hashed) for any minirun.
+    fn remove_by_contents(&mut self, key: &Hashed<'_>) -> Result<Removed, Error> {
+        let minirun = self.core.minirun_of(key.h0());
+        let contents = self.core.contents_of(minirun);
+        let digits = self.core.digits(key);
+        let prints = &contents.prints;
+        let matching = |print: &Print| !print.is_ghost() && print.prefixes(&digits);
+        let Some(first) = prints.iter().position(matching) else {
+            return Ok(Removed::NotFound);
+        };
+        // A member has a fingerprint that matches: if there is but one, or all are alike, it is that.
+        let differs = |print: &Print| *print != prints[first] && matching(print);
+        if prints.iter().any(differs) {
+            return Err(Error::NeedsKeys { minirun });
+        }
+        let mut after = prints.clone();
+        after.remove(first);
+        self.core.replace(minirun, &contents, after)?;
+        Ok(Removed::One)
+    }
+
+    /// Removes everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.core.clear();
+    }
+
+    /// A copy, or an error where [`Clone`] would abort for want of memory.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if a second table does not fit in memory.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        Ok(AdaptiveFilter {
+            core: self.core.try_clone()?,
+            ..*self
+        })
+    }
+}
+
+/// Can a member have this count and this value?
+pub(super) fn check_entry(layout: Layout, count: u64, value: u64) -> Result<(), Error> {
+    let bits = layout.value_bits;
+    if value >> bits != 0 {
+        return Err(Error::geometry(format!(
+            "the value {value} has more than {bits} bits"
+        )));
+    }
+    if count == 0 {
+        return Err(Error::geometry("a member has a count of at least one"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::Portable;
+    use crate::hash::Seed;
+
+    #[test]
+    fn what_is_removed_in_place_is_what_rewriting_removes() {
+        let (mut bare, mut extended, mut beside, mut two) = (0, 0, 0, 0);
+        for (slots, bits) in [(100_u64, 2), (300, 4), (200, 9)] {
+            for load in [40, 60, 75, 95, 130] {
+                let builder = AdaptiveFilter::builder().slots(slots).remainder_bits(bits);
+                let mut filter = builder.seed(Seed::from_u64(load)).build().unwrap();
+                let keys = 0..slots * load / 100;
+                for key in keys.clone() {
+                    if filter.insert(&key).is_err() {
+                        break;
+                    }
+                }
+                // Extensions of one digit to three, if no fingerprint of another key is beside.
+                for key in keys.clone().step_by(2) {
+                    let hashed = filter.hash(&key);
+                    let other = hashed.word(1) ^ 1 << 63 >> (key % 3 * u64::from(bits));
+                    let words = [hashed.h0(), other];
+                    let query = Hashed::from_words(&words);
+                    let _ = filter.core.adapt_alone(&query, &hashed);
+                }
+                for key in keys {
+                    let hashed = filter.hash(&key);
+                    // By the first word alone, where all that match are of one slot; and by the first
+                    // digit, where there is one, of two.
+                    let mut quick = filter.try_clone().unwrap();
+                    let undone = quick.core.remove_plain(hashed.h0());
+                    if let Err(undone) = undone {
+                        assert!(quick.to_bytes() == filter.to_bytes());
+                        if let Some(print) = undone.two_slots() {
+                            let h1 = hashed.word(1);
+                            assert!(!quick.core.remove_two(print, h1 ^ 1 << 63));
+                            assert!(quick.to_bytes() == filter.to_bytes());
+                            assert!(quick.core.remove_two(print, h1));
+                            assert_removed_as_by_contents(&filter, &quick, &hashed);
+                            two += 1;
+                        }
+                    } else {
+                        assert_removed_as_by_contents(&filter, &quick, &hashed);
+                        let table = &filter.core.table;
+                        let quotient = filter.core.geometry.fingerprint(hashed.h0()).quotient;
+                        let run = table.run::<Portable>(quotient);
+                        let at_home = (run.end - 1) / 64 == quotient / 64;
+                        let marked = (run.start..run.end).any(|at| table.is_marked(at));
+                        beside += u32::from(at_home && marked);
+                    }
+                    let mut quick = filter.try_clone().unwrap();
+                    let Some(removed) = quick.core.remove_alone(&hashed) else {
+                        continue;
+                    };
+                    assert_eq!(removed, Removed::One);
+                    assert_removed_as_by_contents(&filter, &quick, &hashed);
+                    match filter.core.table.used() - quick.core.table.used() {
+                        1 => bare += 1,
+                        _ => extended += 1,
+                    }
+                }
+            }
+        }
+        let all = (bare, extended, beside, two);
+        let enough = bare > 1000 && extended > 100 && beside > 20 && two > 100;
+        assert!(enough, "{all:?}");
+    }
+
+    /// Is `removed` the filter as it would be if the key was removed by rewriting its minirun?
+    #[track_caller]
+    fn assert_removed_as_by_contents(
+        filter: &AdaptiveFilter,
+        removed: &AdaptiveFilter,
+        key: &Hashed<'_>,
+    ) {
+        let mut slow = filter.try_clone().unwrap();
+        assert_eq!(slow.remove_by_contents(key), Ok(Removed::One));
+        removed.core.check_invariants().unwrap();
+        assert!(removed.core.iter().eq(slow.core.iter()));
+    }
+}

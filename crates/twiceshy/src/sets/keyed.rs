@@ -1,0 +1,317 @@
+//! Filters that take the keys from a reverse map by themselves, and a set that bundles both.
+//!
+//! An adaptive filter needs the keys behind its fingerprints whenever it learns. Which ones,
+//! it knows best: those of a minirun, of a run, or, where a block has to forget something, of
+//! the runs around it. A [`KeyedFilter`] is given the whole [`ReverseMap`] and reads the
+//! ranges that it needs. [`KeyedSet`] keeps filter and map together, so that nothing can go
+//! wrong, and counts what the filter reads.
+//!
+//! ```
+//! use twiceshy::TelescopingSet;
+//!
+//! let mut set = TelescopingSet::new(1_000, 0.1)?;
+//! for word in ["robin", "wren", "finch"] {
+//!     set.insert(word)?;
+//! }
+//! for query in 0..1_000_u64 {
+//!     if set.contains(&query) {
+//!         set.report_false_positive(&query)?;
+//!         assert!(!set.contains(&query));
+//!     }
+//! }
+//! assert!(set.contains("robin"));
+//! println!("{} reads of the map", set.accesses().reads);
+//! # Ok::<(), twiceshy::Error>(())
+//! ```
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use crate::builder::{Buildable, Builder};
+use crate::error::Error;
+use crate::hash::{Hashed, Key, Seed, StreamHash};
+use crate::sets::reverse_map::{Accesses, Counted, MemoryMap, ReverseMap};
+use crate::table::Violation;
+use crate::traits::Filter;
+
+/// What can go wrong: in the filter, or in the map of its keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure<E> {
+    /// The filter refused.
+    Filter(Error),
+    /// The reverse map could not be read.
+    Map(E),
+}
+
+impl<E> From<Error> for Failure<E> {
+    fn from(error: Error) -> Self {
+        Failure::Filter(error)
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for Failure<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Filter(error) => error.fmt(f),
+            Failure::Map(error) => write!(f, "the keys could not be read: {error}"),
+        }
+    }
+}
+
+impl<E: std::error::Error + 'static> std::error::Error for Failure<E> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Failure::Filter(error) => Some(error),
+            Failure::Map(error) => Some(error),
+        }
+    }
+}
+
+/// What fixing a mistake did in a filter of limited space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fixed {
+    /// Fingerprints that matched the query and were changed.
+    pub changed: u64,
+    /// Surplus fingerprints that were dropped: no key was left for them.
+    pub dropped: u64,
+    /// Others that went back to less than they had learnt, to make room.
+    pub forgotten: u64,
+    /// Fingerprints that still match the query: no code has room for what would tell them
+    /// apart.
+    pub unfixed: u64,
+}
+
+/// A filter that reads what keys it needs from a reverse map.
+pub trait KeyedFilter: Filter + Buildable {
+    /// The hash that it was built with.
+    type Hash: StreamHash;
+
+    /// The seed of the hash.
+    fn seed(&self) -> Seed;
+
+    /// Adds a key that is not a member yet. The map is read only if a block has no room for
+    /// letters that move into it, and may or may not have the new key.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if no slot is left; nothing has changed then. Errors of the map.
+    fn insert_from<R: ReverseMap>(
+        &mut self,
+        key: &Hashed<'_>,
+        keys: &R,
+    ) -> Result<(), Failure<R::Error>>;
+
+    /// Removes a member. The map still has the key.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the key is not in the map, or the map does not fit the filter.
+    /// Errors of the map.
+    fn remove_from<R: ReverseMap>(
+        &mut self,
+        key: &Hashed<'_>,
+        keys: &R,
+    ) -> Result<(), Failure<R::Error>>;
+
+    /// Fixes a false positive.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the query is in the map, or the map does not fit the filter.
+    /// Errors of the map.
+    fn adapt_from<R: ReverseMap>(
+        &mut self,
+        query: &Hashed<'_>,
+        keys: &R,
+    ) -> Result<Fixed, Failure<R::Error>>;
+
+    /// Can all of these keys, of which all or none of every quotient are given, be paired with
+    /// fingerprints of their own?
+    fn pairs(&self, keys: &[Hashed<'_>]) -> bool;
+
+    /// Verifies the filter by itself.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    fn check_invariants(&self) -> Result<(), Violation>;
+}
+
+/// Reads the keys of a range, hashed.
+pub(crate) fn read<H: StreamHash, R: ReverseMap>(
+    keys: &R,
+    seed: &Seed,
+    h0: RangeInclusive<u64>,
+) -> Result<Vec<Hashed<'static>>, Failure<R::Error>> {
+    let mut found = Vec::new();
+    let each = |_, key: &[u8]| found.push(Hashed::from_bytes::<H>(seed, key).into_owned());
+    keys.keys(h0, each).map_err(Failure::Map)?;
+    Ok(found)
+}
+
+/// A set of keys and a filter in front of it. Nothing that it offers can make the filter say
+/// "no" for a member.
+///
+/// The keys are in memory, so this is for tests, tools, and sets that fit; in front of a
+/// database, implement [`ReverseMap`] for it and use the [`KeyedFilter`].
+#[derive(Clone, Debug)]
+pub struct KeyedSet<F> {
+    pub(crate) filter: F,
+    keys: Counted<MemoryMap>,
+}
+
+/// What became of a reported mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reported {
+    /// The filter was wrong and has adapted.
+    Fixed(Fixed),
+    /// The key is a member: the answer was right.
+    Member,
+    /// The filter says "no" already.
+    NotPositive,
+}
+
+impl<F: KeyedFilter> KeyedSet<F> {
+    /// An empty set with a filter built to order.
+    ///
+    /// # Errors
+    /// Those of [`Builder::build`].
+    pub fn from_builder(builder: Builder<F>) -> Result<Self, Error> {
+        Ok(Self::from_filter(builder.build()?))
+    }
+
+    /// An empty set with an empty filter.
+    pub(crate) fn from_filter(filter: F) -> Self {
+        KeyedSet {
+            filter,
+            keys: Counted::new(MemoryMap::default()),
+        }
+    }
+
+    /// Adds a key; `false` if it is a member already.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if no slot is left; nothing has changed then.
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Error> {
+        let hashed = self.filter.hash(key);
+        if self.is_member(&hashed) {
+            return Ok(false);
+        }
+        in_memory(self.filter.insert_from(&hashed, &self.keys))?;
+        let bytes = hashed.key().expect("a key was hashed");
+        in_memory(self.keys.insert(hashed.h0(), bytes).map_err(Failure::Map))?;
+        Ok(true)
+    }
+
+    /// Removes a key; `false` if it was no member.
+    ///
+    /// # Errors
+    /// None that are known; the `Result` is that of the filter.
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Error> {
+        let hashed = self.filter.hash(key);
+        if !self.is_member(&hashed) {
+            return Ok(false);
+        }
+        in_memory(self.filter.remove_from(&hashed, &self.keys))?;
+        let bytes = hashed.key().expect("a key was hashed");
+        in_memory(self.keys.remove(hashed.h0(), bytes).map_err(Failure::Map))?;
+        Ok(true)
+    }
+
+    /// May `key` be a member? The filter's answer: `false` is certain, `true` may be wrong.
+    #[inline]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.filter.contains(key)
+    }
+
+    /// The store behind the filter did not have this key: learn from it. Harmless for keys
+    /// that are members, or that the filter answers "no" already.
+    ///
+    /// # Errors
+    /// None that are known; the `Result` is that of the filter.
+    pub fn report_false_positive<K: Key + ?Sized>(&mut self, key: &K) -> Result<Reported, Error> {
+        let hashed = self.filter.hash(key);
+        if !self.filter.contains_hashed(&hashed) {
+            return Ok(Reported::NotPositive);
+        }
+        if self.is_member(&hashed) {
+            return Ok(Reported::Member);
+        }
+        in_memory(self.filter.adapt_from(&hashed, &self.keys)).map(Reported::Fixed)
+    }
+
+    /// How many keys there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.keys.get().len()
+    }
+
+    /// Is it empty?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.get().is_empty()
+    }
+
+    /// The filter.
+    #[must_use]
+    pub fn filter(&self) -> &F {
+        &self.filter
+    }
+
+    /// The keys, in hash order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.keys.get().iter().map(|(_, key)| key)
+    }
+
+    /// How often filter and set have used the map of the keys.
+    #[must_use]
+    pub fn accesses(&self) -> Accesses {
+        self.keys.accesses()
+    }
+
+    /// Verifies the filter, that its keys can be paired with its fingerprints, and that it says
+    /// "maybe" for every key.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Violation> {
+        self.filter.check_invariants()?;
+        if self.filter.len() != self.len() as u64 {
+            let len = self.filter.len();
+            return Err(Violation::new("not one fingerprint for each key", len));
+        }
+        let seed = self.filter.seed();
+        let hash = |(_, key)| Hashed::from_bytes::<F::Hash>(&seed, key);
+        let keys: Vec<_> = self.keys.get().iter().map(hash).collect();
+        if !self.filter.pairs(&keys) {
+            return Err(Violation::new("some key has no fingerprint", 0));
+        }
+        for key in &keys {
+            if !self.filter.contains_hashed(key) {
+                return Err(Violation::new("a member is answered \"no\"", key.h0()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a filter with the same contents in place of this one.
+    #[cfg(feature = "testing")]
+    pub(crate) fn replace_filter(&mut self, filter: F) {
+        self.filter = filter;
+    }
+
+    fn is_member(&self, key: &Hashed<'_>) -> bool {
+        let bytes = key.key().expect("a key was hashed");
+        let mut found = false;
+        let same = |_, other: &[u8]| found |= other == bytes;
+        match self.keys.keys(key.h0()..=key.h0(), same) {
+            Ok(()) => found,
+            Err(never) => match never {},
+        }
+    }
+}
+
+fn in_memory<T>(result: Result<T, Failure<std::convert::Infallible>>) -> Result<T, Error> {
+    result.map_err(|failure| match failure {
+        Failure::Filter(error) => error,
+        Failure::Map(never) => match never {},
+    })
+}
