@@ -27,6 +27,7 @@ pub mod filters;
 pub mod hash;
 pub mod lists;
 pub mod merge;
+mod prints;
 pub mod sets;
 pub mod sizing;
 mod stats;

@@ -60,8 +60,8 @@ use crate::error::Error;
 use crate::file::{HEADER_BYTES, Header, read, write};
 use crate::filters::adaptive::core::Core;
 use crate::filters::adaptive::fill::Fill;
-use crate::filters::adaptive::print::{Print, max_digits};
 use crate::hash::Sip13;
+use crate::prints::{Print, max_digits};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 const MAGIC: [u8; 8] = *b"twsdelta";

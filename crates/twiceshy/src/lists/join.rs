@@ -7,8 +7,8 @@
 //! where an extension is written.
 
 use crate::error::Error;
-use crate::filters::adaptive::print::{Digits, Print, Stream, max_digits};
 use crate::hash::{Hashed, Key, Seed, StreamHash};
+use crate::prints::{Digits, Print, Stream, max_digits};
 use crate::table::Geometry;
 
 /// A key in hash order.

@@ -1,8 +1,8 @@
 //! What a reverse map says about a minirun, and what its fingerprints must be.
 
 use crate::error::Error;
-use crate::filters::adaptive::print::{Digits, Print, Stream, common_digits};
 use crate::hash::{Hashed, Seed, StreamHash};
+use crate::prints::{Digits, Print, Stream, common_digits};
 
 use super::List;
 use super::dynamic::Form;

@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 
 use super::core::Core;
 use super::ops::alone_and_bare;
-use super::print::extension_slot;
 use crate::bits::{Isa, Operation};
 use crate::error::Error;
 use crate::hash::Hashed;
+use crate::prints::extension_slot;
 use crate::table::{Added, Fingerprint, Mark, Marks, Minirun, Opening, Short, Sidecar, Still};
 
 /// Adds an unextended fingerprint. Has that been done? The outcome is no error, so that it stays

@@ -1,14 +1,14 @@
 //! Loading a filter from sorted fingerprints, and from sorted keys with counts and values.
 
+use super::AdaptiveFilter;
 use super::fill::Fill;
 use super::keyed::is_same;
-use super::print::{Digits, Print};
 use super::write::check_entry;
-use super::{AdaptiveFilter, edit};
 use crate::builder::{Buildable, Builder};
 use crate::bulk::{BulkLoad, IntoLoader, Loader, needs_seed};
 use crate::error::Error;
 use crate::hash::{Hashed, Seed, StreamHash};
+use crate::prints::{Digits, Print, edit};
 use crate::table::{Fingerprint, Geometry, Minirun};
 
 /// A filter that is being loaded.

@@ -8,13 +8,13 @@ use super::add::{Extend, ExtendBeyond, InsertPlain};
 use super::answer::{Answer, AnswerBeyond, AnswerFar, AnswerUnmarked};
 use super::marked::{Extras, with_lane};
 use super::ops::{AdaptAlone, FindBeyond, FindLive, FindRun, HasRoom, OpenHome, Rewrite};
-use super::print::{Digit, Digits, Layout, Print, Stream, digits, first_digit};
 use super::remove::{RemoveAlone, RemovePlain, RemoveTwo};
 use crate::bits::{Bytes, Cpu, Packed};
 use crate::builder::Parts;
 use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
+use crate::prints::{Digit, Digits, Layout, Print, Stream, digits, first_digit};
 use crate::table::{
     Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Sidecar, Table,
     TableOptions, TwoSlots, Undone, Unmarked, Violation,

@@ -2,8 +2,8 @@
 
 use super::core::Core;
 use super::marked::Extras;
-use super::print::{Layout, Print};
 use crate::error::Error;
+use crate::prints::{Layout, Print};
 use crate::table::{Fingerprint, Geometry, Mark, Marks, Writer};
 
 /// Writes fingerprints in the order of their miniruns, each minirun sorted, into an empty

@@ -11,12 +11,11 @@
 //! ```
 
 use super::AdaptiveFilter;
-use super::pairing::pair_some;
-use super::print::{Digits, Print};
 use super::rebuild::{Carried, prints_of};
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::hash::{Hashed, StreamHash};
+use crate::prints::{Digits, Print, pair_some};
 use crate::table::Minirun;
 
 impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {

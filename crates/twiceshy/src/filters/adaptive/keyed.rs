@@ -1,10 +1,10 @@
 //! The operations that need the keys of a minirun.
 
-use super::print::{Digits, Layout, Print, common_digits};
 use super::write::check_entry;
-use super::{Adapted, AdaptiveFilter, Insertion, Leave, edit};
+use super::{Adapted, AdaptiveFilter, Insertion, Leave};
 use crate::error::Error;
 use crate::hash::{Hashed, StreamHash};
+use crate::prints::{Digits, Layout, Print, common_digits, edit};
 use crate::table::Minirun;
 
 impl<H: StreamHash> AdaptiveFilter<H> {

@@ -2,8 +2,6 @@
 
 use super::core::Core;
 use super::fill::Fill;
-use super::print::Print;
-use super::recut::recut;
 use super::{AdaptiveFilter, Entry};
 use crate::bits::{Bytes, mask_below};
 use crate::builder::{Buildable, Parts};
@@ -13,6 +11,7 @@ use crate::mem::Memory;
 use crate::merge::{
     Collision, Contender, Ground, Homes, Merge, Resized, Resolver, Target, too_full,
 };
+use crate::prints::{Print, recut};
 use crate::table::{Home, Minirun};
 
 impl<H: StreamHash> AdaptiveFilter<H> {

@@ -51,7 +51,6 @@ mod answer;
 mod batch;
 pub(crate) mod bulk;
 pub(crate) mod core;
-mod edit;
 mod file;
 pub(crate) mod fill;
 mod hand_over;
@@ -59,11 +58,8 @@ mod keyed;
 mod marked;
 mod merge;
 mod ops;
-mod pairing;
 pub mod policy;
-pub(crate) mod print;
 pub mod rebuild;
-mod recut;
 mod remove;
 pub mod set;
 mod verify;
@@ -433,7 +429,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     #[cfg(feature = "testing")]
     pub(crate) fn fingerprints(
         &self,
-    ) -> impl Iterator<Item = (crate::table::Fingerprint, print::Print)> + '_ {
+    ) -> impl Iterator<Item = (crate::table::Fingerprint, crate::prints::Print)> + '_ {
         self.core.iter()
     }
 

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::Adapted;
 use super::core::Core;
-use super::print::{Digit, Digits, Stream, extension_slot};
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
+use crate::prints::{Digit, Digits, Stream, extension_slot};
 use crate::table::{Fingerprint, Mark, Marks, Run, Slot, Table};
 
 /// The slots of the one fingerprint of a minirun, if it has but one.

@@ -50,16 +50,14 @@
 
 use super::AdaptiveFilter;
 use super::core::Core;
-use super::edit::must_part;
 use super::fill::Fill;
 use super::keyed::is_same;
-use super::pairing::pair_some;
-use super::print::{Digits, Print, Stream};
-use super::recut::recut;
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::hash::{Hashed, StreamHash};
 use crate::merge::{Homes, too_full};
+use crate::prints::edit::must_part;
+use crate::prints::{Digits, Print, Stream, pair_some, recut};
 use crate::table::Marks;
 
 /// What a rebuild has kept.

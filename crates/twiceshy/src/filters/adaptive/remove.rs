@@ -20,8 +20,8 @@ use std::ops::Range;
 
 use super::core::Core;
 use super::ops::alone;
-use super::print::{Digits, Stream};
 use crate::bits::{Isa, Operation, OperationOn};
+use crate::prints::{Digits, Stream};
 use crate::table::{
     Extensions, Fingerprint, Gap, Marks, Nearby, Run, ShortRun, Sidecar, Table, Taken, TwoSlots,
     Undone,

@@ -8,8 +8,8 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::core::Core;
-use super::print::{Counter, Digit, max_digits};
 use crate::bits::Bytes;
+use crate::prints::{Counter, Digit, max_digits};
 use crate::table::{Order, Tailed, Verify, Violation};
 
 /// What the slots of a fingerprint behind its home say.

@@ -2,10 +2,10 @@
 
 use std::hint::black_box;
 
-use super::print::{Layout, Print};
-use super::{AdaptiveFilter, Insertion, edit};
+use super::{AdaptiveFilter, Insertion};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
+use crate::prints::{Layout, Print, edit};
 use crate::table::Undone;
 use crate::traits::Removed;
 

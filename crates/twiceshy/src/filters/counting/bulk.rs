@@ -5,8 +5,8 @@ use crate::builder::{Buildable, Builder};
 use crate::bulk::{BulkLoad, IntoLoader, Loader, exact_len, needs_seed};
 use crate::error::Error;
 use crate::filters::adaptive::fill::Fill;
-use crate::filters::adaptive::print::Print;
 use crate::hash::{Seed, StreamHash};
+use crate::prints::Print;
 use crate::table::{Fingerprint, Geometry};
 
 /// A filter that is being loaded.

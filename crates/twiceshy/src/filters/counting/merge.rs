@@ -6,9 +6,9 @@ use crate::builder::{Buildable, Parts};
 use crate::error::Error;
 use crate::filters::adaptive::Entry;
 use crate::filters::adaptive::fill::Fill;
-use crate::filters::adaptive::print::Print;
 use crate::hash::StreamHash;
 use crate::merge::{Collision, Contender, Ground, Homes, Merge, Target, too_full};
+use crate::prints::Print;
 use crate::table::Minirun;
 
 impl<H: StreamHash> CountingFilter<H> {

@@ -4,9 +4,9 @@ use super::CountingFilter;
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::filters::adaptive::fill::Fill;
-use crate::filters::adaptive::print::Print;
 use crate::hash::{Hashed, StreamHash};
 use crate::merge::too_full;
+use crate::prints::Print;
 
 impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
     /// Builds this filter anew in `into`, another filter of any geometry and seed, from all

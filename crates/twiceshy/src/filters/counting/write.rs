@@ -2,8 +2,8 @@
 
 use super::{CountingFilter, count_of};
 use crate::error::Error;
-use crate::filters::adaptive::print::Print;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
+use crate::prints::Print;
 use crate::traits::Removed;
 
 impl<H: StreamHash> CountingFilter<H> {

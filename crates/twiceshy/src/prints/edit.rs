@@ -5,8 +5,8 @@
 
 use super::pairing::pair;
 use super::print::{Print, Stream, common_digits};
-use super::{Adapted, Leave};
 use crate::error::Error;
+use crate::filters::adaptive::{Adapted, Leave};
 
 fn unpaired() -> Error {
     Error::mismatch("some key has no fingerprint here; give all keys of the minirun and no others")
