@@ -9,6 +9,7 @@ mod asan;
 mod callgrind;
 mod command;
 mod data;
+mod error;
 mod portability;
 mod steps;
 mod suite;
@@ -18,10 +19,7 @@ mod workspace;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-
-/// One message for the person at the terminal: nothing here is recovered from.
-type Error = Box<dyn std::error::Error>;
-type Result<T = ()> = std::result::Result<T, Error>;
+use error::Result;
 
 /// The chores of the twiceshy workspace.
 #[derive(Parser)]

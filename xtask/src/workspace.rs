@@ -98,6 +98,22 @@ impl Workspace {
         Ok(names)
     }
 
+    /// The root files of every package with a library or a program, in cargo's order: its name,
+    /// and its `lib.rs` or `main.rs`.
+    pub(crate) fn roots(&self) -> Vec<(&str, &Path)> {
+        let packages = self.metadata["packages"].as_array().into_iter().flatten();
+        packages
+            .flat_map(|package| {
+                let targets = package["targets"].as_array().into_iter().flatten();
+                let built = targets.filter(|target| target["kind"][0] != "custom-build");
+                let files = built.filter_map(|target| target["src_path"].as_str().map(Path::new));
+                let in_src = files.filter(|file| file.parent().is_some_and(|f| f.ends_with("src")));
+                let name = package["name"].as_str().unwrap_or_default();
+                in_src.map(move |file| (name, file))
+            })
+            .collect()
+    }
+
     /// The oldest compiler that the library promises to build with.
     pub(crate) fn library_msrv(&self) -> Result<&str> {
         let msrv = self.library()?["rust_version"].as_str();

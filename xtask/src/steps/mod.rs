@@ -7,6 +7,7 @@ mod examples;
 mod features;
 mod hygiene;
 mod lab;
+mod layers;
 pub(crate) mod msrv;
 mod package;
 
@@ -43,6 +44,7 @@ const fn step(
 pub(crate) const STEPS: &[Step] = &[
     step("fmt", "the code is formatted", fmt),
     step("hygiene", "no source file is too long", hygiene::run),
+    step("layers", "no module names one above it", layers::run),
     step("clippy", "no lint fires in any target", clippy),
     step(
         "features",
