@@ -6,8 +6,8 @@
 
 use crate::batch::{ContainsEach, Interrupted};
 use crate::error::Error;
-use crate::filters::adaptive::Adapted;
 use crate::hash::{Hashed, Key};
+use crate::outcome::{Adapted, Removed};
 use crate::stats::Stats;
 
 /// Approximate membership: "maybe" (`true`) or "no" (`false`), and never "no" for a
@@ -117,16 +117,6 @@ pub trait Insert: Filter {
         }
         Ok(())
     }
-}
-
-/// What a removal did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "`NotFound` means that the key was not a member"]
-pub enum Removed {
-    /// One fingerprint is gone.
-    One,
-    /// No fingerprint matched; nothing has changed.
-    NotFound,
 }
 
 /// Filters that can forget a member.

@@ -5,11 +5,11 @@
 
 use std::slice::from_ref;
 
+use twiceshy::filters::adaptive::Leave;
 use twiceshy::filters::adaptive::policy::{Decision, Judge, Policy};
-use twiceshy::filters::adaptive::{Insertion, Leave};
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::table::{Geometry, Minirun};
-use twiceshy::{AdaptiveFilter, Error, Removed};
+use twiceshy::{AdaptiveFilter, Error, Inserted, Removed};
 
 const SLOTS: u64 = 100;
 
@@ -338,7 +338,7 @@ fn removal_without_a_ghost_forgets_and_with_one_remembers() {
         // Home, two digits and the mark of a ghost.
         assert_eq!(used(&filter), if ghost { 4 } else { 0 });
         let insertion = filter.insert_hashed(&x).unwrap();
-        assert_eq!(insertion == Insertion::Revived, ghost);
+        assert_eq!(insertion == Inserted::Revived, ghost);
         assert!(filter.contains_hashed(&x));
         assert_eq!(filter.contains_hashed(&query), !ghost);
         assert_eq!(filter.ghosts(), 0);
@@ -361,8 +361,8 @@ fn the_longest_ghost_comes_back() {
     assert_eq!((filter.len(), filter.ghosts()), (0, 3));
     assert!(!answers(&filter).contains(&true), "ghosts match nothing");
     // Not one that fits no ghost, and not more than one.
-    assert_eq!(filter.insert_hashed(&key(&[3])), Ok(Insertion::Added));
-    assert_eq!(filter.insert_hashed(&keys[1]), Ok(Insertion::Revived));
+    assert_eq!(filter.insert_hashed(&key(&[3])), Ok(Inserted::New));
+    assert_eq!(filter.insert_hashed(&keys[1]), Ok(Inserted::Revived));
     assert_eq!((filter.len(), filter.ghosts()), (2, 2));
     assert!(filter.contains_hashed(&keys[1]));
     checked(&filter);
@@ -513,17 +513,17 @@ fn counts_and_values_are_never_ambiguous() {
         (key(&[1, 1, 2]), 1, 5),
     ];
     let (first, _, value) = &members[0];
-    assert_eq!(filter.insert_value(first, *value), Ok(Insertion::Added));
+    assert_eq!(filter.insert_value(first, *value), Ok(Inserted::New));
     let needed = Err(Error::NeedsKeys { minirun });
     assert_eq!(filter.insert_value(&members[1].0, 5), needed);
     assert_eq!(filter.insert_hashed(&members[1].0), needed);
     let mut keys = vec![first.clone()];
     for (key, count, value) in &members[1..] {
         let insertion = filter.insert_with(key, *count, *value, &keys);
-        assert_eq!(insertion, Ok(Insertion::Added));
+        assert_eq!(insertion, Ok(Inserted::New));
         assert_eq!(
             filter.insert_with(key, *count, *value, from_ref(key)),
-            Ok(Insertion::Present)
+            Ok(Inserted::Present)
         );
         keys.push(key.clone());
         checked(&filter);

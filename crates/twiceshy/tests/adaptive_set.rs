@@ -3,13 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use twiceshy::filters::adaptive::Leave;
 use twiceshy::filters::adaptive::policy::Policy;
-use twiceshy::filters::adaptive::set::Reported;
-use twiceshy::filters::adaptive::{Insertion, Leave};
 use twiceshy::hash::{HashKind, Seed, Sip13, StreamHash};
 use twiceshy::table::Minirun;
 use twiceshy::testing::Source;
-use twiceshy::{AdaptiveFilter, AdaptiveSet, Error, QuotientFilter, Removed};
+use twiceshy::{AdaptiveFilter, AdaptiveSet, Error, Inserted, QuotientFilter, Removed, Reported};
 
 fn set(slots: u64, remainder_bits: u32, seed: u64) -> AdaptiveSet {
     let builder = AdaptiveFilter::builder()
@@ -22,7 +21,7 @@ fn set(slots: u64, remainder_bits: u32, seed: u64) -> AdaptiveSet {
 fn filled(slots: u64, remainder_bits: u32, members: u64) -> AdaptiveSet {
     let mut set = set(slots, remainder_bits, 7);
     for key in 0..members {
-        assert_eq!(set.insert(&key), Ok(Insertion::Added));
+        assert_eq!(set.insert(&key), Ok(Inserted::New));
     }
     set
 }
@@ -126,8 +125,8 @@ fn removal_forgets_unless_ghosts_are_left() {
             set.report_false_positive(&query).unwrap();
         }
         for key in 0..500_u64 {
-            assert_eq!(set.remove(&key), Ok(true));
-            assert_eq!(set.remove(&key), Ok(false));
+            assert_eq!(set.remove(&key), Ok(Removed::One));
+            assert_eq!(set.remove(&key), Ok(Removed::NotFound));
         }
         assert!(set.is_empty() && set.filter().is_empty());
         assert_eq!(set.filter().ghosts() > 0, leave == Leave::Ghost);
@@ -297,8 +296,8 @@ fn reports_that_need_nothing() {
         set.report_false_positive(&negative),
         Ok(Reported::NotPositive)
     );
-    assert_eq!(set.insert(&5_u64), Ok(Insertion::Present));
-    assert_eq!(set.remove(&negative), Ok(false));
+    assert_eq!(set.insert(&5_u64), Ok(Inserted::Present));
+    assert_eq!(set.remove(&negative), Ok(Removed::NotFound));
     assert_eq!(set.len(), 1_000);
 }
 
@@ -308,7 +307,7 @@ fn a_full_set_refuses_and_goes_on() {
     let mut members = vec![];
     for key in 0..2_000_u64 {
         match set.insert(&key) {
-            Ok(Insertion::Added) => members.push(key),
+            Ok(Inserted::New) => members.push(key),
             Err(Error::Full { .. }) => {}
             other => panic!("{other:?}"),
         }
@@ -326,7 +325,7 @@ fn a_full_set_refuses_and_goes_on() {
     assert!(refused > 100);
     assert_eq!(set.check_invariants(), Ok(()));
     for key in &members {
-        assert_eq!(set.remove(key), Ok(true));
+        assert_eq!(set.remove(key), Ok(Removed::One));
     }
     assert!(set.is_empty() && set.filter().load() == 0.0);
 }
@@ -366,9 +365,9 @@ fn inseparable_keys_are_reported_and_lose_nothing() {
     assert_eq!(set.report_false_positive("six"), Err(Error::Inseparable));
     assert!(set.contains("one") && set.contains("two") && set.contains("six"));
     assert_eq!(set.check_invariants(), Ok(()));
-    assert_eq!(set.remove("one"), Ok(true));
+    assert_eq!(set.remove("one"), Ok(Removed::One));
     assert!(set.contains("two"));
-    assert_eq!(set.remove("two"), Ok(true));
+    assert_eq!(set.remove("two"), Ok(Removed::One));
     assert!(!set.contains("six") && set.filter().load() == 0.0);
 }
 
@@ -399,13 +398,13 @@ fn a_set_is_a_set() {
             let member = members.contains(&key);
             match source.below(4).unwrap() {
                 0 => match set.insert(&key) {
-                    Ok(Insertion::Present) => assert!(member),
+                    Ok(Inserted::Present) => assert!(member),
                     Ok(_) => assert!(members.insert(key)),
                     Err(Error::Full { .. }) => assert!(!member),
                     Err(error) => panic!("{error}"),
                 },
                 1 => match set.remove(&key) {
-                    Ok(removed) => assert_eq!(removed, members.remove(&key)),
+                    Ok(removed) => assert_eq!(removed == Removed::One, members.remove(&key)),
                     Err(Error::Full { .. }) => assert!(member && leave == Leave::Ghost),
                     Err(error) => panic!("{error}"),
                 },

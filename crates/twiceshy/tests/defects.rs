@@ -8,11 +8,10 @@
 mod naive;
 
 use naive::{Defect, Naive};
-use twiceshy::filters::adaptive::set::Reported;
-use twiceshy::filters::adaptive::{Insertion, Leave};
+use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::table::{Geometry, Minirun};
-use twiceshy::{AdaptiveFilter, AdaptiveSet, Merge};
+use twiceshy::{AdaptiveFilter, AdaptiveSet, Inserted, Merge, Reported};
 
 /// Quotients of the filters here; remainders have eight bits, and so have digits.
 const QUOTIENTS: u64 = 200;
@@ -494,7 +493,7 @@ fn a_member_whose_minirun_neighbour_matches_first_is_answered_absent() {
     let builder = AdaptiveFilter::builder().slots(50).remainder_bits(1);
     let mut set = AdaptiveSet::from_builder(builder.seed(Seed::from_u64(1))).unwrap();
     for key in 0..60_u64 {
-        assert_eq!(set.insert(&key), Ok(Insertion::Added));
+        assert_eq!(set.insert(&key), Ok(Inserted::New));
     }
     let geometry = set.filter().geometry();
     let minirun = |key: &u64| geometry.id(set.filter().hash(key).h0());

@@ -7,7 +7,7 @@
 
 use anyhow::{Result, ensure};
 use twiceshy::hash::{Seed, Xxh3};
-use twiceshy::{AdaptiveFilter, AdaptiveSet, Builder, Error};
+use twiceshy::{AdaptiveFilter, AdaptiveSet, Builder, Error, Removed};
 
 use super::{Accesses, Entry, Set, Shape, Space};
 
@@ -48,7 +48,8 @@ impl Set for Forgetting {
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        ensure!(self.set.remove(key)?, "a member was not there");
+        let removed = self.set.remove(key)?;
+        ensure!(removed == Removed::One, "a member was not there");
         Ok(())
     }
 

@@ -112,7 +112,7 @@ fn the_adaptive_filter_loads_as_it_is_filled() {
     for (slots, bits, hashes) in cases() {
         let insert = |filter: &mut AdaptiveFilter, key: &Hashed<'_>| {
             let inserted = filter.insert_hashed(key)?;
-            assert_eq!(inserted, crate::filters::adaptive::Insertion::Added);
+            assert_eq!(inserted, crate::Inserted::New);
             Ok(())
         };
         let fits = load_as_inserted!(AdaptiveFilter, slots, bits, &hashes, insert);

@@ -13,9 +13,10 @@ use crate::bits::{AtBits, AtBytes, Bytes};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
+use crate::outcome::Removed;
 use crate::stats::Stats;
 use crate::table::Violation;
-use crate::traits::{Filter, Insert, Remove, Removed};
+use crate::traits::{Filter, Insert, Remove};
 
 /// A filter with fingerprints in buckets of four, two buckets for each:
 /// [`CuckooFilter`](super::CuckooFilter) or [`VacuumFilter`](super::VacuumFilter), as `A` says.

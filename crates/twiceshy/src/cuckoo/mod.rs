@@ -72,7 +72,7 @@ mod short;
 mod table;
 
 pub use self::adaptive::{
-    AdaptiveCuckooBuilder, AdaptiveCuckooFilter, AdaptiveCuckooSet, Bins, Mended, Plan, Scheme,
+    AdaptiveCuckooBuilder, AdaptiveCuckooFilter, AdaptiveCuckooSet, Bins, Plan, Scheme,
 };
 pub use self::alternate::{Alternate, Anywhere, Near};
 pub use self::builder::CuckooBuilder;

@@ -14,7 +14,7 @@ use super::shape::Home;
 use crate::bits::{Bytes, Starts, first_marked, mask_below};
 use crate::error::Error;
 use crate::mem::Memory;
-use crate::traits::Removed;
+use crate::outcome::Removed;
 
 impl<M: Bytes, A: Alternate> Core<M, A> {
     #[inline(always)]

@@ -6,7 +6,7 @@
 use super::pairing::pair;
 use super::print::{Print, Stream, common_digits};
 use crate::error::Error;
-use crate::filters::adaptive::{Adapted, Leave};
+use crate::outcome::{Adapted, Leave};
 
 fn unpaired() -> Error {
     Error::mismatch("some key has no fingerprint here; give all keys of the minirun and no others")

@@ -61,9 +61,10 @@ use std::ops::Bound;
 
 use crate::builder::Builder;
 use crate::error::Error;
-use crate::filters::adaptive::set::{Meet, Reported};
-use crate::filters::adaptive::{AdaptiveFilter, AdaptiveSet, Insertion, Leave};
+use crate::filters::adaptive::set::Meet;
+use crate::filters::adaptive::{AdaptiveFilter, AdaptiveSet, Leave};
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
+use crate::outcome::{Inserted, Removed, Reported};
 use crate::table::{Geometry, Violation};
 
 /// A set of keys and a broom filter in front of it. See the [module](self).
@@ -142,18 +143,18 @@ impl<H: StreamHash> BroomSet<H> {
         }
     }
 
-    /// Adds a key; [`Insertion::Present`] if it is a member already.
+    /// Adds a key; [`Inserted::Present`] if it is a member already.
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is left, [`Error::Inseparable`] if hashes agree for ever;
     /// nothing has changed then.
-    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Inserted, Error> {
         key.with_bytes(|bytes| {
             let side = self.side_mut(bytes);
             let before = extensions(side);
             let insertion = side.insert(bytes)?;
             let has_grown = extensions(side) > before;
-            if insertion != Insertion::Present {
+            if insertion != Inserted::Present {
                 self.order.insert(bytes.into());
                 if has_grown {
                     self.advance();
@@ -163,11 +164,11 @@ impl<H: StreamHash> BroomSet<H> {
         })
     }
 
-    /// Removes a key; `false` if it was no member. Leaves a ghost.
+    /// Removes a key, if it is a member, and leaves a ghost.
     ///
     /// # Errors
     /// [`Error::Full`] if there is no slot for the ghost; nothing has changed then.
-    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Error> {
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
         key.with_bytes(|bytes| {
             let removed = self.side_mut(bytes).remove(bytes)?;
             self.order.remove(bytes);
@@ -216,7 +217,8 @@ impl<H: StreamHash> BroomSet<H> {
             if self.next.insert(&key[..]).is_err() {
                 return;
             }
-            self.old
+            let _ = self
+                .old
                 .remove_leaving(&key[..], Leave::Nothing)
                 .expect("a removal that leaves nothing needs no room");
             self.frontier = Some(key);

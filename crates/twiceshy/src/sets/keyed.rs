@@ -30,6 +30,7 @@ use std::ops::RangeInclusive;
 use crate::builder::{Buildable, Builder};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, StreamHash};
+use crate::outcome::{Adapted, Inserted, Removed, Reported};
 use crate::sets::reverse_map::{Accesses, Counted, MemoryMap, ReverseMap};
 use crate::table::Violation;
 use crate::traits::Filter;
@@ -65,21 +66,6 @@ impl<E: std::error::Error + 'static> std::error::Error for Failure<E> {
             Failure::Map(error) => Some(error),
         }
     }
-}
-
-/// What fixing a mistake did in a filter of limited space.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Fixed {
-    /// Fingerprints that matched the query and were changed.
-    pub changed: u64,
-    /// Surplus fingerprints that were dropped: no key was left for them.
-    pub dropped: u64,
-    /// Others that went back to less than they had learnt, to make room.
-    pub forgotten: u64,
-    /// Fingerprints that still match the query: no code has room for what would tell them
-    /// apart.
-    pub unfixed: u64,
 }
 
 /// A filter that reads what keys it needs from a reverse map.
@@ -121,7 +107,7 @@ pub trait KeyedFilter: Filter + Buildable {
         &mut self,
         query: &Hashed<'_>,
         keys: &R,
-    ) -> Result<Fixed, Failure<R::Error>>;
+    ) -> Result<Adapted, Failure<R::Error>>;
 
     /// Can all of these keys, of which all or none of every quotient are given, be paired with
     /// fingerprints of their own?
@@ -157,18 +143,6 @@ pub struct KeyedSet<F> {
     keys: Counted<MemoryMap>,
 }
 
-/// What became of a reported mistake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Reported {
-    /// The filter was wrong and has adapted.
-    Fixed(Fixed),
-    /// The key is a member: the answer was right.
-    Member,
-    /// The filter says "no" already.
-    NotPositive,
-}
-
 impl<F: KeyedFilter> KeyedSet<F> {
     /// An empty set with a filter built to order.
     ///
@@ -186,34 +160,34 @@ impl<F: KeyedFilter> KeyedSet<F> {
         }
     }
 
-    /// Adds a key; `false` if it is a member already.
+    /// Adds a key, if it is not a member already.
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is left; nothing has changed then.
-    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Error> {
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Inserted, Error> {
         let hashed = self.filter.hash(key);
         if self.is_member(&hashed) {
-            return Ok(false);
+            return Ok(Inserted::Present);
         }
         in_memory(self.filter.insert_from(&hashed, &self.keys))?;
         let bytes = hashed.key().expect("a key was hashed");
         in_memory(self.keys.insert(hashed.h0(), bytes).map_err(Failure::Map))?;
-        Ok(true)
+        Ok(Inserted::New)
     }
 
-    /// Removes a key; `false` if it was no member.
+    /// Removes a key, if it is a member.
     ///
     /// # Errors
     /// None that are known; the `Result` is that of the filter.
-    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Error> {
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
         let hashed = self.filter.hash(key);
         if !self.is_member(&hashed) {
-            return Ok(false);
+            return Ok(Removed::NotFound);
         }
         in_memory(self.filter.remove_from(&hashed, &self.keys))?;
         let bytes = hashed.key().expect("a key was hashed");
         in_memory(self.keys.remove(hashed.h0(), bytes).map_err(Failure::Map))?;
-        Ok(true)
+        Ok(Removed::One)
     }
 
     /// May `key` be a member? The filter's answer: `false` is certain, `true` may be wrong.

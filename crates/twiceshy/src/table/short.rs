@@ -14,7 +14,7 @@ use super::shed::TwoSlots;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa, Operation, Packed, TwoBlocks, in_register};
-use crate::traits::Removed;
+use crate::outcome::Removed;
 
 // Everywhere here `L` is `S`, or stands for it in a table where nothing is marked.
 

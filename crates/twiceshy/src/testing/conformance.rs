@@ -28,10 +28,9 @@ use super::source::{Exhausted, Source, weigh};
 use super::stop::{Stop, expect, fail};
 use super::subject::{Exactness, Subject};
 use crate::error::Error;
-use crate::filters::plain::Inserted;
 use crate::hash::Hashed;
+use crate::outcome::{Inserted, Removed};
 use crate::table::Geometry;
-use crate::traits::Removed;
 
 /// Plays `operations` operations on an empty filter, or as many as the source has choices
 /// for, with hashes whose [`Shape`] changes now and then.

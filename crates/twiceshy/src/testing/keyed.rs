@@ -27,7 +27,8 @@ use crate::filters::extension::ExtensionFilter;
 use crate::filters::lettered::Overflow;
 use crate::filters::telescoping::TelescopingFilter;
 use crate::hash::{GOLDEN, Hashed, Seed, mix};
-use crate::sets::keyed::{Fixed, KeyedFilter, KeyedSet, Reported};
+use crate::outcome::{Adapted, Inserted, Removed, Reported};
+use crate::sets::keyed::{KeyedFilter, KeyedSet};
 use crate::table::Geometry;
 
 /// Which filter plays.
@@ -249,7 +250,7 @@ impl<F: Plays> Game<F> {
         let is_new = !self.members.contains(key);
         match self.set.insert(key) {
             Ok(inserted) => {
-                expect("inserted", inserted, is_new)?;
+                expect("inserted", inserted == Inserted::New, is_new)?;
                 self.members.insert(key.to_vec());
                 self.tally.inserted += u64::from(is_new);
                 Ok(())
@@ -266,6 +267,7 @@ impl<F: Plays> Game<F> {
         let is_member = self.members.remove(key);
         match self.set.remove(key) {
             Ok(removed) => {
+                let removed = removed == Removed::One;
                 self.tally.removed += u64::from(removed);
                 expect("removed", removed, is_member)
             }
@@ -290,6 +292,7 @@ impl<F: Plays> Game<F> {
         match self.set.report_false_positive(key) {
             Ok(Reported::NotPositive) => expect("the answer", (found, is_member), (false, false)),
             Ok(Reported::Member) => expect("a member", (found, is_member), (true, true)),
+            Ok(Reported::Waiting) => fail("it waits without a policy"),
             Ok(Reported::Fixed(fixed)) => {
                 expect("a mistake", (found, is_member), (true, false))?;
                 self.fixed(key, fixed)
@@ -298,7 +301,7 @@ impl<F: Plays> Game<F> {
         }
     }
 
-    fn fixed(&mut self, key: &[u8], fixed: Fixed) -> Result<(), Stop> {
+    fn fixed(&mut self, key: &[u8], fixed: Adapted) -> Result<(), Stop> {
         self.tally.fixed += 1;
         self.tally.forgotten += fixed.forgotten;
         self.tally.unfixed += u64::from(fixed.unfixed > 0);

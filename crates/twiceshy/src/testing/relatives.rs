@@ -8,10 +8,11 @@ use crate::cuckoo::{AdaptiveCuckooBuilder, AdaptiveCuckooFilter, Alternate, Part
 use crate::error::Error;
 use crate::file::View;
 use crate::hash::{Hashed, Key, StreamHash};
+use crate::outcome::Removed;
 use crate::sets::lock_step::{LockStepError, MemoryCells};
 use crate::stats::Stats;
 use crate::table::Geometry;
-use crate::traits::{Filter, Insert, Removed};
+use crate::traits::{Filter, Insert};
 
 /// What is spelt alike for all that have files.
 macro_rules! common_abilities {

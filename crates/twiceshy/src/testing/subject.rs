@@ -1,10 +1,10 @@
 //! What the suite needs to know of a filter.
 
 use crate::error::Error;
-use crate::filters::plain::Inserted;
 use crate::hash::Hashed;
+use crate::outcome::{Inserted, Removed};
 use crate::table::Geometry;
-use crate::traits::{Filter, Insert, Removed};
+use crate::traits::{Filter, Insert};
 
 /// How much of a filter's answers the oracle can foretell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,11 +8,12 @@ use crate::file::View;
 use crate::filters::adaptive::AdaptiveFilter;
 use crate::filters::counting::CountingFilter;
 use crate::filters::extension::ExtensionFilter;
-use crate::filters::plain::{Inserted, QuotientFilter};
+use crate::filters::plain::QuotientFilter;
 use crate::filters::telescoping::{SelectorCoding, TelescopingFilter};
 use crate::hash::{Hashed, Seed, StreamHash};
+use crate::outcome::{Inserted, Removed};
 use crate::table::{Geometry, spare_slots};
-use crate::traits::{Filter, Removed};
+use crate::traits::Filter;
 
 /// All slots of a table with so many quotients.
 pub(super) fn all_slots(quotients: u64) -> u64 {

@@ -194,7 +194,7 @@ impl<F: KeyedFilter + Insert + Clone + 'static> Learner for Coded<F> {
         let mut changed = 0;
         for mistake in black_box(mistakes) {
             let fixed = in_memory(self.filter.adapt_from(&mistake.query, &among))?;
-            changed += fixed.changed;
+            changed += fixed.extended;
         }
         Ok(black_box(changed))
     }

@@ -10,10 +10,11 @@ use crate::cuckoo::search::{Cell, Elsewhere, Search, Tenants};
 use crate::error::Error;
 use crate::hash::{GOLDEN, Hashed, Key, Seed, Sip13, StreamHash, mix};
 use crate::mem::{HugePages, Memory};
+use crate::outcome::{Adapted, Removed, Reported};
 use crate::sets::lock_step::{LockStep, LockStepError};
 use crate::stats::Stats;
 use crate::table::Violation;
-use crate::traits::{Filter, Removed};
+use crate::traits::Filter;
 
 /// An adaptive cuckoo filter: fingerprints in cells, and the keys in the same cells of a store.
 ///
@@ -27,21 +28,6 @@ pub struct AdaptiveCuckooFilter<H: StreamHash = Sip13, M = Memory> {
     search: Search,
     /// Adaptations so far, from which swapping draws its partners.
     adaptations: u64,
-}
-
-/// What became of a reported mistake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Mended {
-    /// The filter was wrong and has changed the fingerprints of so many keys.
-    Changed {
-        /// How many.
-        keys: u64,
-    },
-    /// The key is a member: the answer was right.
-    Member,
-    /// The filter says "no" already.
-    NotPositive,
 }
 
 type Outcome<T, S> = Result<T, LockStepError<<S as LockStep>::Error>>;
@@ -122,12 +108,12 @@ impl<H: StreamHash> AdaptiveCuckooFilter<H> {
         &mut self,
         query: &Hashed<'_>,
         store: &mut S,
-    ) -> Outcome<Mended, S> {
+    ) -> Outcome<Reported, S> {
         if !self.contains_hashed(query) {
-            return Ok(Mended::NotPositive);
+            return Ok(Reported::NotPositive);
         }
         if self.find(query, store)?.is_some() {
-            return Ok(Mended::Member);
+            return Ok(Reported::Member);
         }
         // One after the other: a change may move what else matches.
         let mut matches: Vec<Cell> = self.cells.matches(query).collect();
@@ -135,15 +121,15 @@ impl<H: StreamHash> AdaptiveCuckooFilter<H> {
         matches.sort_unstable();
         matches.dedup();
         let most = matches.len();
-        let mut keys = 0;
+        let mut adapted = Adapted::default();
         for _ in 0..most {
             let Some(cell) = self.cells.matches(query).next() else {
                 break;
             };
             self.change(cell, store)?;
-            keys += 1;
+            adapted.extended += 1;
         }
-        Ok(Mended::Changed { keys })
+        Ok(Reported::Fixed(adapted))
     }
 
     /// Gives the key of a cell another fingerprint.

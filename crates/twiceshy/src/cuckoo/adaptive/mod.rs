@@ -47,7 +47,7 @@ pub(crate) use self::file::size;
 pub(crate) use self::plan::MAX_SELECTOR_BITS;
 
 pub use self::builder::AdaptiveCuckooBuilder;
-pub use self::filter::{AdaptiveCuckooFilter, Mended};
+pub use self::filter::AdaptiveCuckooFilter;
 pub use self::plan::{Bins, Plan, Scheme};
 pub use self::set::AdaptiveCuckooSet;
 #[cfg(doc)]

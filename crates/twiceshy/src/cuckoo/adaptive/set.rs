@@ -1,21 +1,21 @@
 //! An adaptive cuckoo filter together with its keys, so that it can't be used wrongly.
 
 use super::builder::AdaptiveCuckooBuilder;
-use super::filter::{AdaptiveCuckooFilter, Mended};
+use super::filter::AdaptiveCuckooFilter;
 use super::plan::Scheme;
 use crate::error::Error;
-use crate::filters::plain::Inserted;
 use crate::hash::{Hashed, Key, Sip13, StreamHash};
+use crate::outcome::{Inserted, Removed, Reported};
 use crate::sets::lock_step::{LockStep, LockStepError, MemoryCells};
 use crate::table::Violation;
-use crate::traits::Removed;
 
 /// A set of keys with an adaptive cuckoo filter in front of it.
 ///
 /// The keys are in memory, or in any other store that can keep them [by cell](LockStep).
 ///
 /// ```
-/// use twiceshy::cuckoo::{AdaptiveCuckooSet, Mended, Scheme};
+/// use twiceshy::cuckoo::{AdaptiveCuckooSet, Scheme};
+/// use twiceshy::{Removed, Reported};
 ///
 /// let mut set = AdaptiveCuckooSet::new(1_000, 0.1, Scheme::Cuckooing)?;
 /// for word in ["robin", "wren", "finch"] {
@@ -24,13 +24,13 @@ use crate::traits::Removed;
 /// // Whoever finds out about a mistake reports it.
 /// for query in 0..1_000_u64 {
 ///     if set.contains(&query) {
-///         assert!(matches!(set.report_false_positive(&query)?, Mended::Changed { .. }));
+///         assert!(matches!(set.report_false_positive(&query)?, Reported::Fixed(_)));
 ///     }
 /// }
 /// assert!(set.contains("robin"));
 /// // Asking for somebody who isn't there removes nobody else.
-/// assert!(!set.remove(&7_u64)?);
-/// assert!(set.remove("robin")?);
+/// assert_eq!(set.remove(&7_u64)?, Removed::NotFound);
+/// assert_eq!(set.remove("robin")?, Removed::One);
 /// # Ok::<(), twiceshy::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -91,15 +91,13 @@ impl<H: StreamHash, S: LockStep> AdaptiveCuckooSet<H, S> {
         Ok(Inserted::New)
     }
 
-    /// Removes a key; `false` if it was no member, in which case nothing changes: the keys are
-    /// compared, not their fingerprints.
+    /// Removes a key, if it is a member: the keys are compared, not their fingerprints.
     ///
     /// # Errors
     /// The store's; nothing has changed then.
-    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Outcome<bool, S> {
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Outcome<Removed, S> {
         let key = self.filter.hash(key);
-        let removed = self.filter.remove_hashed(&key, &mut self.store)?;
-        Ok(removed == Removed::One)
+        self.filter.remove_hashed(&key, &mut self.store)
     }
 
     /// May `key` be a member? Asks the filter alone.
@@ -121,7 +119,7 @@ impl<H: StreamHash, S: LockStep> AdaptiveCuckooSet<H, S> {
     ///
     /// # Errors
     /// [`Error::Full`] if no key can move (cuckooing). The store's.
-    pub fn report_false_positive<K: Key + ?Sized>(&mut self, key: &K) -> Outcome<Mended, S> {
+    pub fn report_false_positive<K: Key + ?Sized>(&mut self, key: &K) -> Outcome<Reported, S> {
         let key = self.filter.hash(key);
         self.report_hashed(&key)
     }
@@ -130,7 +128,7 @@ impl<H: StreamHash, S: LockStep> AdaptiveCuckooSet<H, S> {
     ///
     /// # Errors
     /// As there.
-    pub fn report_hashed(&mut self, key: &Hashed<'_>) -> Outcome<Mended, S> {
+    pub fn report_hashed(&mut self, key: &Hashed<'_>) -> Outcome<Reported, S> {
         self.filter.adapt_hashed(key, &mut self.store)
     }
 

@@ -3,7 +3,6 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::Adapted;
 use super::add::{Extend, ExtendBeyond, InsertPlain};
 use super::answer::{Answer, AnswerBeyond, AnswerFar, AnswerUnmarked};
 use super::marked::{Extras, with_lane};
@@ -14,12 +13,12 @@ use crate::builder::Parts;
 use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
+use crate::outcome::{Adapted, Removed};
 use crate::prints::{Digit, Digits, Layout, Print, Stream, digits, first_digit};
 use crate::table::{
     Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Sidecar, Table,
     TableOptions, TwoSlots, Undone, Unmarked, Violation,
 };
-use crate::traits::Removed;
 
 pub(crate) struct Core<M = Memory> {
     pub(crate) table: Table<Marks, M>,

@@ -1,9 +1,10 @@
 //! The operations that need the keys of a minirun.
 
 use super::write::check_entry;
-use super::{Adapted, AdaptiveFilter, Insertion, Leave};
+use super::{AdaptiveFilter, Leave};
 use crate::error::Error;
 use crate::hash::{Hashed, StreamHash};
+use crate::outcome::{Adapted, Inserted};
 use crate::prints::{Digits, Layout, Print, common_digits, edit};
 use crate::table::Minirun;
 
@@ -23,7 +24,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         count: u64,
         value: u64,
         keys: &[Hashed<'_>],
-    ) -> Result<Insertion, Error> {
+    ) -> Result<Inserted, Error> {
         check_entry(self.core.layout, count, value)?;
         self.insert_parted(key, Print::new(count, value), keys, edit::must_part)
     }
@@ -40,7 +41,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         &mut self,
         key: &Hashed<'_>,
         keys: &[Hashed<'_>],
-    ) -> Result<Insertion, Error> {
+    ) -> Result<Inserted, Error> {
         self.insert_parted(key, Print::new(1, 0), keys, |_, _| true)
     }
 
@@ -50,11 +51,11 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         new: Print,
         keys: &[Hashed<'_>],
         part: impl Fn(&Print, &Print) -> bool,
-    ) -> Result<Insertion, Error> {
+    ) -> Result<Inserted, Error> {
         let minirun = self.core.minirun_of(key.h0());
         let keys = self.check_keys(minirun, keys)?;
         if self.position(&keys, key).is_some() {
-            return Ok(Insertion::Present);
+            return Ok(Inserted::Present);
         }
         let contents = self.core.contents_of(minirun);
         let digits = |key| self.core.digits(key);
@@ -63,9 +64,9 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         let after = edit::insert(contents.prints.clone(), &streams, &digits(key), new, part)?;
         self.core.replace(minirun, &contents, after)?;
         Ok(if self.core.ghosts < ghosts {
-            Insertion::Revived
+            Inserted::Revived
         } else {
-            Insertion::Added
+            Inserted::New
         })
     }
 

@@ -132,7 +132,7 @@ mod tests {
     use crate::file::View;
     use crate::filters::adaptive::{AdaptiveFilter, Leave};
     use crate::hash::{Hashed, Seed};
-    use crate::traits::Removed;
+    use crate::outcome::Removed;
 
     /// What slots are marked for, at most.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -76,11 +76,13 @@ use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
+use crate::outcome::Adapted;
 use crate::stats::Stats;
 use crate::table::{Extensions, Geometry, Marks, Minirun, Violation};
 use crate::traits::{Adaptive, Filter, Insert};
 
 pub use self::set::AdaptiveSet;
+pub use crate::outcome::Leave;
 
 /// An adaptive quotient filter. See the [module](self) for how to use it rightly, or take
 /// [`AdaptiveSet`].
@@ -117,46 +119,6 @@ pub struct AdaptiveFilter<H: StreamHash = Sip13, M = Memory> {
     core: Core<M>,
     keyed: H::Keyed,
     seed: Seed,
-}
-
-/// What an adaptation did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Adapted {
-    /// Fingerprints that were lengthened: those that matched the query.
-    pub extended: u64,
-    /// Surplus fingerprints that were dropped: no key was left for them.
-    pub dropped: u64,
-}
-
-impl Adapted {
-    /// One fingerprint was lengthened, and that is all.
-    const ONE: Self = Adapted {
-        extended: 1,
-        dropped: 0,
-    };
-}
-
-/// What an insertion did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Insertion {
-    /// A new fingerprint is there.
-    Added,
-    /// A ghost with what was learnt about such a key has come back to life.
-    Revived,
-    /// The key was among the keys given; nothing has changed.
-    Present,
-}
-
-/// What a removal leaves behind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Leave {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// A ghost: a fingerprint that matches nothing, but keeps the learnt extension for the
-    /// next insertion that it fits. It costs a slot or more.
-    Ghost,
 }
 
 /// The count and value of a member.

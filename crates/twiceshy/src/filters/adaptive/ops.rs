@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::Adapted;
 use super::core::Core;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
+use crate::outcome::Adapted;
 use crate::prints::{Digit, Digits, Stream, extension_slot};
 use crate::table::{Fingerprint, Mark, Marks, Run, Slot, Table};
 

@@ -21,12 +21,12 @@ use std::ops::Range;
 use super::core::Core;
 use super::ops::alone;
 use crate::bits::{Isa, Operation, OperationOn};
+use crate::outcome::Removed;
 use crate::prints::{Digits, Stream};
 use crate::table::{
     Extensions, Fingerprint, Gap, Marks, Nearby, Run, ShortRun, Sidecar, Table, Taken, TwoSlots,
     Undone,
 };
-use crate::traits::Removed;
 
 /// Removes a fingerprint of a minirun whose fingerprints are all alike. If that has not been done, there
 /// is none, or they may differ; who is told so finds out which, with the words of the key at hand.

@@ -2,10 +2,11 @@
 
 use super::policy::{Decision, Judge, Policy};
 use super::rebuild::Rebuilt;
-use super::{Adapted, AdaptiveFilter, Insertion, Leave};
+use super::{AdaptiveFilter, Leave};
 use crate::builder::Builder;
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Sip13, StreamHash};
+use crate::outcome::{Inserted, Removed, Reported};
 use crate::sets::reverse_map::{MemoryMap, ReverseMap};
 use crate::table::{Minirun, Violation};
 
@@ -55,20 +56,6 @@ pub enum Meet {
     Apart,
 }
 
-/// What became of a reported mistake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Reported {
-    /// The filter was wrong and has adapted.
-    Fixed(Adapted),
-    /// The filter was wrong; by its policy it does not adapt yet.
-    Waiting,
-    /// The key is a member: the answer was right.
-    Member,
-    /// The filter says "no" already.
-    NotPositive,
-}
-
 impl AdaptiveSet {
     /// An empty set for `capacity` keys, with a filter of false-positive rate `fpr`.
     ///
@@ -115,20 +102,20 @@ impl<H: StreamHash> AdaptiveSet<H> {
         self
     }
 
-    /// Adds a key; [`Insertion::Present`] if it is a member already.
+    /// Adds a key; [`Inserted::Present`] if it is a member already.
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is left; nothing has changed then, and
     /// [`grow`](Self::grow) makes room.
-    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Inserted, Error> {
         let hashed = self.filter.hash(key);
         self.insert_hashed(&hashed)
     }
 
-    fn insert_hashed(&mut self, hashed: &Hashed<'_>) -> Result<Insertion, Error> {
+    fn insert_hashed(&mut self, hashed: &Hashed<'_>) -> Result<Inserted, Error> {
         let bytes = hashed.key().expect("a key was hashed");
         if self.is_member(hashed) {
-            return Ok(Insertion::Present);
+            return Ok(Inserted::Present);
         }
         let insertion = match self.insert_into_filter(hashed) {
             Err(Error::NeedsKeys { minirun }) => {
@@ -142,7 +129,7 @@ impl<H: StreamHash> AdaptiveSet<H> {
         Ok(insertion)
     }
 
-    fn insert_into_filter(&mut self, hashed: &Hashed<'_>) -> Result<Insertion, Error> {
+    fn insert_into_filter(&mut self, hashed: &Hashed<'_>) -> Result<Inserted, Error> {
         match self.insert {
             Meet::Together => self.filter.insert_hashed(hashed),
             Meet::Apart => {
@@ -154,11 +141,11 @@ impl<H: StreamHash> AdaptiveSet<H> {
         }
     }
 
-    /// Removes a key; `false` if it was no member.
+    /// Removes a key, if it is a member.
     ///
     /// # Errors
     /// [`Error::Full`] if there is no slot for a ghost; nothing has changed then.
-    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<bool, Error> {
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
         self.remove_leaving(key, self.leave)
     }
 
@@ -166,10 +153,10 @@ impl<H: StreamHash> AdaptiveSet<H> {
         &mut self,
         key: &K,
         leave: Leave,
-    ) -> Result<bool, Error> {
+    ) -> Result<Removed, Error> {
         let hashed = self.filter.hash(key);
         if !self.is_member(&hashed) {
-            return Ok(false);
+            return Ok(Removed::NotFound);
         }
         let minirun = Minirun::from_id(self.filter.geometry().id(hashed.h0()));
         let keys = self.keys_of(minirun);
@@ -177,7 +164,7 @@ impl<H: StreamHash> AdaptiveSet<H> {
             .remove(&hashed, &borrow::<H>(&self.filter, &keys), leave)?;
         let bytes = hashed.key().expect("a key was hashed");
         infallible(self.keys.remove(hashed.h0(), bytes));
-        Ok(true)
+        Ok(Removed::One)
     }
 
     /// May `key` be a member? The filter's answer: `false` is certain, `true` may be wrong

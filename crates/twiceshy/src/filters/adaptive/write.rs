@@ -2,12 +2,12 @@
 
 use std::hint::black_box;
 
-use super::{AdaptiveFilter, Insertion};
+use super::AdaptiveFilter;
 use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
+use crate::outcome::{Inserted, Removed};
 use crate::prints::{Layout, Print, edit};
 use crate::table::Undone;
-use crate::traits::Removed;
 
 impl<H: StreamHash> AdaptiveFilter<H> {
     /// Adds a key that is not a member yet. Needs no reverse map.
@@ -17,7 +17,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// the filter has value bits or the minirun holds a count above one:
     /// [`insert_with`](Self::insert_with) does it then. Nothing has changed.
     #[inline(always)]
-    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Inserted, Error> {
         self.insert_word(first_word::<H, K>(&self.keyed, key), key)
     }
 
@@ -27,16 +27,16 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         &mut self,
         h0: u64,
         key: &K,
-    ) -> Result<Insertion, Error> {
+    ) -> Result<Inserted, Error> {
         if self.core.layout.value_bits == 0 && self.core.insert_plain(h0) {
-            return Ok(Insertion::Added);
+            return Ok(Inserted::New);
         }
         self.insert_by_words(key)
     }
 
     #[cold]
     #[inline(never)]
-    fn insert_by_words<K: Key + ?Sized>(&mut self, key: &K) -> Result<Insertion, Error> {
+    fn insert_by_words<K: Key + ?Sized>(&mut self, key: &K) -> Result<Inserted, Error> {
         let hashed = Hashed::new::<H, K>(&self.seed, key);
         self.insert_among_marks(&hashed, 0)
     }
@@ -45,9 +45,9 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
-    pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<Insertion, Error> {
+    pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<Inserted, Error> {
         if self.core.layout.value_bits == 0 && self.core.insert_plain(key.h0()) {
-            return Ok(Insertion::Added);
+            return Ok(Inserted::New);
         }
         self.insert_among_marks(key, 0)
     }
@@ -56,13 +56,13 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     ///
     /// # Errors
     /// As [`insert`](Self::insert), and [`Error::Geometry`] if the value is too large.
-    pub fn insert_value(&mut self, key: &Hashed<'_>, value: u64) -> Result<Insertion, Error> {
+    pub fn insert_value(&mut self, key: &Hashed<'_>, value: u64) -> Result<Inserted, Error> {
         check_entry(self.core.layout, 1, value)?;
         self.insert_among_marks(key, value)
     }
 
     #[cold]
-    fn insert_among_marks(&mut self, key: &Hashed<'_>, value: u64) -> Result<Insertion, Error> {
+    fn insert_among_marks(&mut self, key: &Hashed<'_>, value: u64) -> Result<Inserted, Error> {
         let core = &mut self.core;
         let fingerprint = core.geometry.fingerprint(key.h0());
         let minirun = core.minirun_of(key.h0());
@@ -82,12 +82,12 @@ impl<H: StreamHash> AdaptiveFilter<H> {
             prints[ghost].count = 1;
             prints[ghost].value = value;
             core.replace(minirun, &contents, prints)?;
-            return Ok(Insertion::Revived);
+            return Ok(Inserted::Revived);
         }
         // An unextended fingerprint is the first of its minirun.
         let home = fingerprint.remainder << core.layout.value_bits | value;
         core.open_home(run, contents.slots.start, home)?;
-        Ok(Insertion::Added)
+        Ok(Inserted::New)
     }
 
     /// Removes a key that **is a member**, without its minirun's keys. The filter can't

@@ -34,9 +34,10 @@ use crate::error::Error;
 use crate::filters::adaptive::core::{Contents, Core};
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
+use crate::outcome::Removed;
 use crate::stats::Stats;
 use crate::table::{Fingerprint, Geometry, Violation};
-use crate::traits::{Filter, Insert, Remove, Removed};
+use crate::traits::{Filter, Insert, Remove};
 
 /// A quotient filter that counts.
 ///

@@ -3,8 +3,8 @@
 use super::{CountingFilter, count_of};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
+use crate::outcome::Removed;
 use crate::prints::Print;
-use crate::traits::Removed;
 
 impl<H: StreamHash> CountingFilter<H> {
     /// Adds a key once more.

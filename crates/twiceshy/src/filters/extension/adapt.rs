@@ -6,13 +6,13 @@ use std::convert::Infallible;
 use super::{ExtensionFilter, continues, give_up};
 use crate::code::Extension;
 use crate::error::Error;
-use crate::filters::adaptive::Adapted;
 use crate::filters::lettered::{Entry, Plan, distinct, is_same, match_all};
 use crate::hash::{Hashed, Key, Seed, StreamHash};
-use crate::sets::keyed::{Failure, Fixed, KeyedFilter, read};
+use crate::outcome::{Adapted, Removed};
+use crate::sets::keyed::{Failure, KeyedFilter, read};
 use crate::sets::reverse_map::ReverseMap;
 use crate::table::{Minirun, Run, Violation};
-use crate::traits::{Adaptive, Remove, Removed};
+use crate::traits::{Adaptive, Remove};
 
 /// A minirun among the slots of its run.
 struct Contents {
@@ -64,7 +64,7 @@ impl<H: StreamHash> ExtensionFilter<H> {
         query: &Hashed<'_>,
         minirun: Minirun,
         keys: &[Hashed<'_>],
-    ) -> Result<Fixed, Error> {
+    ) -> Result<Adapted, Error> {
         if self.minirun_of(query) != minirun {
             return Err(Error::mismatch("the query belongs to another minirun"));
         }
@@ -74,7 +74,7 @@ impl<H: StreamHash> ExtensionFilter<H> {
                 "the query is a member: its answer was right and needs no fix",
             ));
         }
-        let mut report = Fixed::default();
+        let mut report = Adapted::default();
         let (contents, key_of) = loop {
             let contents = self.contents(minirun);
             let key_of = pair(&contents, &keys)?;
@@ -101,10 +101,10 @@ impl<H: StreamHash> ExtensionFilter<H> {
             };
             if let Some(extension) = shortest_apart(keys[key], query) {
                 entry.letter = extension;
-                report.changed += 1;
+                report.extended += 1;
             }
         }
-        if report.changed > 0 {
+        if report.extended > 0 {
             let plan = Plan::from([(run.start, entries)]);
             let own = run.start..run.end;
             let forget = |_: &Run, entries: &mut Vec<Entry<Extension>>, i: usize| {
@@ -230,11 +230,7 @@ impl<H: StreamHash> Adaptive for ExtensionFilter<H> {
         at: Minirun,
         stored: &[Hashed<'_>],
     ) -> Result<Adapted, Error> {
-        let fixed = self.adapt(query, at, stored)?;
-        Ok(Adapted {
-            extended: fixed.changed,
-            dropped: fixed.dropped,
-        })
+        self.adapt(query, at, stored)
     }
 }
 
@@ -273,7 +269,7 @@ impl<H: StreamHash> KeyedFilter for ExtensionFilter<H> {
         &mut self,
         query: &Hashed<'_>,
         keys: &R,
-    ) -> Result<Fixed, Failure<R::Error>> {
+    ) -> Result<Adapted, Failure<R::Error>> {
         let minirun = self.minirun_of(query);
         let range = self.core.geometry.hash_range(minirun.id());
         let keys = read::<H, R>(keys, &self.seed, range)?;

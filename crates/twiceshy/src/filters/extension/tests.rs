@@ -1,7 +1,7 @@
 //! The papers' behaviour, against derived bounds; see the tests of `telescoping`.
 
 use super::*;
-use crate::sets::keyed::Reported;
+use crate::outcome::{Removed, Reported};
 
 /// `ln(2 / 1e-9)`.
 const LN: f64 = 21.416_413;
@@ -126,7 +126,7 @@ fn every_width() {
         }
         set.check_invariants().unwrap();
         for key in 0..180_u64 {
-            assert!(set.remove(&key).unwrap());
+            assert_eq!(set.remove(&key), Ok(Removed::One));
             if key % 30 == 0 {
                 set.check_invariants().unwrap();
             }

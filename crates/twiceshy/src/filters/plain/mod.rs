@@ -31,9 +31,10 @@ use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
+use crate::outcome::Removed;
 use crate::stats::Stats;
 use crate::table::{Bare, Geometry, Table, Violation};
-use crate::traits::{Filter, Insert, Remove, Removed};
+use crate::traits::{Filter, Insert, Remove};
 
 /// A quotient filter: approximate membership with removal, iteration and duplicates.
 ///
@@ -61,15 +62,6 @@ pub struct QuotientFilter<H: StreamHash = Sip13, M = Memory> {
 struct Core<M = Memory> {
     table: Table<Bare, M>,
     geometry: Geometry,
-}
-
-/// What an insertion that keeps one copy did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inserted {
-    /// The fingerprint was new.
-    New,
-    /// An equal fingerprint was there already, of this key or another; nothing changed.
-    Present,
 }
 
 impl QuotientFilter {

@@ -4,8 +4,8 @@ use super::Core;
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
+use crate::outcome::Removed;
 use crate::table::{Added, Bare, Closer, Fingerprint, Gap, Glance, Opening, Still, Taken};
-use crate::traits::Removed;
 
 // Operations are two words, so that they travel in registers.
 

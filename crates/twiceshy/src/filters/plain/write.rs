@@ -1,10 +1,10 @@
 //! What changes a filter.
 
 use super::ops::{InsertOne, RemoveOne};
-use super::{Core, Inserted, QuotientFilter};
+use super::{Core, QuotientFilter};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
-use crate::traits::Removed;
+use crate::outcome::{Inserted, Removed};
 
 impl<H: StreamHash> QuotientFilter<H> {
     /// Adds a key. A key that is added twice is there twice, and takes two removals.

@@ -6,10 +6,10 @@ use std::ops::RangeInclusive;
 use super::{SelectorCoding, Stretch, TelescopingFilter, remainder};
 use crate::code::Selector;
 use crate::error::Error;
-use crate::filters::adaptive::Adapted;
 use crate::filters::lettered::{Entry, Plan, Refuse, distinct, is_same, match_all};
 use crate::hash::{Hashed, Seed, StreamHash};
-use crate::sets::keyed::{Failure, Fixed, KeyedFilter, read};
+use crate::outcome::Adapted;
+use crate::sets::keyed::{Failure, KeyedFilter, read};
 use crate::sets::reverse_map::ReverseMap;
 use crate::table::{Geometry, Run, Violation};
 use crate::traits::Adaptive;
@@ -98,7 +98,7 @@ impl<H: StreamHash, C: SelectorCoding> TelescopingFilter<H, C> {
         query: &Hashed<'_>,
         at: Stretch,
         keys: &[Hashed<'_>],
-    ) -> Result<Fixed, Error> {
+    ) -> Result<Adapted, Error> {
         self.adapt_by(query, given(at, keys))
     }
 
@@ -120,13 +120,13 @@ impl<H: StreamHash, C: SelectorCoding> TelescopingFilter<H, C> {
         &mut self,
         query: &Hashed<'_>,
         source: impl FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
-    ) -> Result<Fixed, E> {
+    ) -> Result<Adapted, E> {
         let geometry = self.core.geometry;
         let quotient = self.quotient(query);
         let matches =
             |entry: &Entry<Selector>| entry.value == remainder(&geometry, query, entry.letter);
         let mut known = Known::new(source, None);
-        let mut report = Fixed::default();
+        let mut report = Adapted::default();
         let (run, mut entries, key_of) = loop {
             let run = self.core.run(quotient);
             let entries = self.core.entries(&run);
@@ -157,10 +157,10 @@ impl<H: StreamHash, C: SelectorCoding> TelescopingFilter<H, C> {
             if let Some(selector) = other_remainder(&geometry, keys[key], query, now, C::MAX) {
                 entry.letter = selector;
                 entry.value = remainder(&geometry, keys[key], selector);
-                report.changed += 1;
+                report.extended += 1;
             }
         }
-        if report.changed > 0 {
+        if report.extended > 0 {
             sort(&mut entries);
             let plan = Plan::from([(run.start, entries)]);
             report.forgotten += self.settle(plan, &run, Some(query), &mut known)?;
@@ -313,11 +313,7 @@ impl<H: StreamHash, C: SelectorCoding> Adaptive for TelescopingFilter<H, C> {
         at: Stretch,
         stored: &[Hashed<'_>],
     ) -> Result<Adapted, Error> {
-        let fixed = self.adapt(query, at, stored)?;
-        Ok(Adapted {
-            extended: fixed.changed,
-            dropped: fixed.dropped,
-        })
+        self.adapt(query, at, stored)
     }
 }
 
@@ -350,7 +346,7 @@ impl<H: StreamHash, C: SelectorCoding> KeyedFilter for TelescopingFilter<H, C> {
         &mut self,
         query: &Hashed<'_>,
         keys: &R,
-    ) -> Result<Fixed, Failure<R::Error>> {
+    ) -> Result<Adapted, Failure<R::Error>> {
         let seed = self.seed;
         self.adapt_by(query, |hashes| read::<H, R>(keys, &seed, hashes))
     }

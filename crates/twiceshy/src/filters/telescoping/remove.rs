@@ -7,7 +7,8 @@ use super::{SelectorCoding, Stretch, TelescopingFilter, remainder};
 use crate::error::Error;
 use crate::filters::lettered::{distinct, is_same};
 use crate::hash::{Hashed, Key, StreamHash};
-use crate::traits::{Remove, Removed};
+use crate::outcome::Removed;
+use crate::traits::Remove;
 
 impl<H: StreamHash, C: SelectorCoding> TelescopingFilter<H, C> {
     /// Removes a member without the keys of its run.

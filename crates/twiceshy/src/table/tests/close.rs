@@ -6,7 +6,7 @@ use super::super::*;
 use super::model::Made;
 use super::{Apply, Edit, Game, Short, bytes};
 use crate::bits::{Isa, Operation, Portable};
-use crate::traits::Removed;
+use crate::outcome::Removed;
 
 /// The short ways to remove a slot, as far as they go.
 pub(super) struct RemoveShort<'t, S: Made>(pub(super) &'t mut Table<S>, pub(super) Fingerprint);

@@ -23,7 +23,7 @@ use super::*;
 use crate::bits::{Cpu, Isa, Operation, Portable, mask_below};
 use crate::error::Error;
 use crate::mem::HugePages;
-use crate::traits::Removed;
+use crate::outcome::Removed;
 
 /// A change to a table.
 #[derive(Clone, Copy, Debug)]

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 pub use self::union::Cut;
 use crate::error::Error;
-use crate::filters::adaptive::{Insertion, Leave};
+use crate::filters::adaptive::Leave;
+use crate::outcome::{Inserted, Removed};
 use crate::table::{Geometry, spare_slots};
-use crate::traits::Removed;
 
 /// A stored fingerprint without its home. In the order of the table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -208,7 +208,7 @@ impl Model {
     ///
     /// # Errors
     /// As the filter.
-    pub fn insert(&mut self, id: u64, key: &[u64], value: u64) -> Result<Insertion, Refusal> {
+    pub fn insert(&mut self, id: u64, key: &[u64], value: u64) -> Result<Inserted, Refusal> {
         self.check_value(value)?;
         let mut prints = self.minirun(id).to_vec();
         let carries = |print: &Stored| {
@@ -240,7 +240,7 @@ impl Model {
         count: u64,
         value: u64,
         keys: &[&[u64]],
-    ) -> Result<Insertion, Refusal> {
+    ) -> Result<Inserted, Refusal> {
         let (mut kept, ghosts) = self.paired(id, keys)?;
         let mut ghosts: Vec<Stored> = ghosts;
         let ghost = longest(&ghosts, |print| print.starts(key));
@@ -440,10 +440,10 @@ impl Paths<'_, '_> {
     }
 }
 
-fn insertion(ghost: Option<usize>) -> Insertion {
+fn insertion(ghost: Option<usize>) -> Inserted {
     match ghost {
-        Some(_) => Insertion::Revived,
-        None => Insertion::Added,
+        Some(_) => Inserted::Revived,
+        None => Inserted::New,
     }
 }
 

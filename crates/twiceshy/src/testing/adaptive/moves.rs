@@ -7,12 +7,12 @@ use super::game::{Effect, Game, Step};
 use super::model::Refusal;
 use super::universe::ChosenKey;
 use crate::error::Error;
-use crate::filters::adaptive::{Insertion, Leave};
+use crate::filters::adaptive::Leave;
 use crate::hash::Hashed;
+use crate::outcome::{Inserted, Removed};
 use crate::table::Minirun;
 use crate::testing::source::Source;
 use crate::testing::stop::{Stop, expect, fail};
-use crate::traits::Removed;
 
 impl Game {
     /// Is a result the one foretold?
@@ -91,14 +91,14 @@ impl Game {
         &mut self,
         key: usize,
         value: u64,
-        result: Result<Insertion, Error>,
-        foretold: Result<Insertion, Refusal>,
+        result: Result<Inserted, Error>,
+        foretold: Result<Inserted, Refusal>,
     ) -> Step {
         let deed = match self.agree(result, foretold)? {
-            Ok(Insertion::Present) => return fail("nobody said that it was present"),
-            Ok(Insertion::Added) if self.is_member(key) => Deed::InsertSurplus,
-            Ok(Insertion::Added) => Deed::Insert,
-            Ok(Insertion::Revived) => Deed::InsertRevived,
+            Ok(Inserted::Present) => return fail("nobody said that it was present"),
+            Ok(Inserted::New) if self.is_member(key) => Deed::InsertSurplus,
+            Ok(Inserted::New) => Deed::Insert,
+            Ok(Inserted::Revived) => Deed::InsertRevived,
             Err(Refusal::Full { .. }) => return Ok((Deed::InsertFull, Effect::Nothing)),
             Err(Refusal::NeedsKeys(_)) => return Ok((Deed::InsertNeedsKeys, Effect::Nothing)),
             Err(_) => return Ok((Deed::InsertImpossible, Effect::Nothing)),
@@ -134,7 +134,7 @@ impl Game {
             .and_then(|()| self.as_set(minirun, &list));
         let foretold = match &set {
             Err(refusal) => Err(*refusal),
-            Ok(set) if set.contains(&key) => Ok(Insertion::Present),
+            Ok(set) if set.contains(&key) => Ok(Inserted::Present),
             Ok(set) => {
                 let keys = digits(&self.keys, set);
                 let digits = &self.keys[key].digits;
@@ -145,9 +145,9 @@ impl Game {
         let of_key = self.hashed(key).into_owned();
         let result = self.filter.insert_with(&of_key, count, value, &hashed);
         let deed = match self.agree(result, foretold)? {
-            Ok(Insertion::Present) => return Ok((Deed::InsertWithPresent, Effect::Nothing)),
-            Ok(Insertion::Added) => Deed::InsertWith,
-            Ok(Insertion::Revived) => Deed::InsertWithRevived,
+            Ok(Inserted::Present) => return Ok((Deed::InsertWithPresent, Effect::Nothing)),
+            Ok(Inserted::New) => Deed::InsertWith,
+            Ok(Inserted::Revived) => Deed::InsertWithRevived,
             Err(refusal) => {
                 let deed = match refusal {
                     Refusal::Full { .. } => Deed::InsertWithFull,
