@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use crate::table::Minirun;
+use crate::minirun::Minirun;
 
 /// What can go wrong in a filter. Every operation that returns one of these has
 /// changed nothing.

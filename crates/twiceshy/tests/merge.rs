@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use sides::{Filter, Side, adaptive, geometry, keys_of, stream, universe};
-use twiceshy::filters::adaptive::{Entry, Leave};
+use twiceshy::Entry;
+use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::table::Minirun;
 use twiceshy::testing::Source;

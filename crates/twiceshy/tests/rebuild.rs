@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use twiceshy::Entry;
+use twiceshy::filters::adaptive::Leave;
 use twiceshy::filters::adaptive::rebuild::{Learnt, Rebuilt};
-use twiceshy::filters::adaptive::{Entry, Leave};
 use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy::table::{Geometry, Minirun};
 use twiceshy::testing::adaptive::universe::{Chosen, Universe};

@@ -6,7 +6,7 @@ mod sides;
 use std::collections::BTreeMap;
 
 use sides::{Filter, Side, adaptive, geometry, stream, universe};
-use twiceshy::filters::adaptive::Entry;
+use twiceshy::Entry;
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::table::Minirun;
 use twiceshy::testing::Source;

@@ -74,10 +74,10 @@ mod tests;
 
 use std::fmt;
 
+use crate::entry::Entry;
 use crate::error::Error;
-use crate::filters::adaptive::Entry;
 use crate::mem::HugePages;
-use crate::table::Minirun;
+use crate::minirun::Minirun;
 
 pub(crate) use self::ground::{Ground, Target};
 pub(crate) use self::stream::Homes;

@@ -1,10 +1,11 @@
 //! Merging, doubling and halving adaptive filters.
 
+use super::AdaptiveFilter;
 use super::core::Core;
 use super::fill::Fill;
-use super::{AdaptiveFilter, Entry};
 use crate::bits::{Bytes, mask_below};
 use crate::builder::{Buildable, Parts};
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::hash::StreamHash;
 use crate::mem::Memory;
@@ -66,7 +67,7 @@ impl<'f, H: StreamHash, M: Bytes> Merge<'f, AdaptiveFilter<H, M>> {
     /// [`Collision`] get the entry that `resolver` gives; an error ends the merge.
     ///
     /// ```
-    /// use twiceshy::filters::adaptive::Entry;
+    /// use twiceshy::Entry;
     /// use twiceshy::hash::Seed;
     /// use twiceshy::{AdaptiveFilter, Merge};
     ///

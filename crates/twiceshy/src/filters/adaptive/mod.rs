@@ -73,6 +73,7 @@ use self::core::Core;
 use crate::batch::Interrupted;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
+use crate::entry::Entry;
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
@@ -119,24 +120,6 @@ pub struct AdaptiveFilter<H: StreamHash = Sip13, M = Memory> {
     core: Core<M>,
     keyed: H::Keyed,
     seed: Seed,
-}
-
-/// The count and value of a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Entry {
-    /// How often it was inserted.
-    pub count: u64,
-    /// The value bits.
-    pub value: u64,
-}
-
-impl Entry {
-    /// A count and a value.
-    #[must_use]
-    pub const fn new(count: u64, value: u64) -> Self {
-        Entry { count, value }
-    }
 }
 
 impl AdaptiveFilter {

@@ -3,8 +3,8 @@
 use super::CountingFilter;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Parts};
+use crate::entry::Entry;
 use crate::error::Error;
-use crate::filters::adaptive::Entry;
 use crate::filters::adaptive::fill::Fill;
 use crate::hash::StreamHash;
 use crate::merge::{Collision, Contender, Ground, Homes, Merge, Target, too_full};
@@ -70,7 +70,7 @@ impl<'f, H: StreamHash, M: Bytes> Merge<'f, CountingFilter<H, M>> {
     /// sum. The value of the entry must be zero.
     ///
     /// ```
-    /// use twiceshy::filters::adaptive::Entry;
+    /// use twiceshy::Entry;
     /// use twiceshy::hash::Seed;
     /// use twiceshy::{CountingFilter, Merge};
     ///

@@ -1,4 +1,4 @@
-//! From hash to slot: the quotient, the remainder and the minirun id.
+//! From hash to slot: the quotient, the remainder and the minirun id, for tables of any size.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -22,7 +22,7 @@ use crate::error::Error;
 /// and all `h0` of one id form a range ([`hash_range`](Self::hash_range)).
 ///
 /// ```
-/// use twiceshy::table::Geometry;
+/// use twiceshy::Geometry;
 ///
 /// let geometry = Geometry::new(1_000, 9)?;
 /// let id = geometry.id(0x0123_4567_89ab_cdef);
@@ -46,27 +46,6 @@ pub struct Fingerprint {
     pub quotient: u64,
     /// The [`Geometry::remainder_bits`] bits that are stored.
     pub remainder: u64,
-}
-
-/// The number of a minirun: all fingerprints with one quotient and one remainder.
-///
-/// Stable: it names the same keys after any insertion, removal, adaptation or doubling of
-/// the filter. The keys are those with `h0` in [`Geometry::hash_range`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Minirun(u64);
-
-impl Minirun {
-    /// The minirun with this id.
-    #[must_use]
-    pub const fn from_id(id: u64) -> Self {
-        Minirun(id)
-    }
-
-    /// The number.
-    #[must_use]
-    pub const fn id(self) -> u64 {
-        self.0
-    }
 }
 
 impl Geometry {
