@@ -25,7 +25,7 @@ use super::scan::{Scan, Scanned};
 /// Every method is called from [`run`] only, on a machine with all that it enables: that
 /// is the `SAFETY` of every block here.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Avx2(());
+pub struct Avx2(());
 
 /// # Safety
 /// The machine must have popcnt, lzcnt, bmi1, bmi2 and avx2.

@@ -35,7 +35,7 @@ use super::scan::{Scan, Scanned};
 /// Every method is called from [`run`] only, on a machine with all that it enables: that
 /// is the `SAFETY` of every block here.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Avx512(());
+pub struct Avx512(());
 
 /// # Safety
 /// The machine must have popcnt, lzcnt, bmi1, bmi2, avx2, and avx512 with f, bw, vl, bitalg,

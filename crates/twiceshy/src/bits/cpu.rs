@@ -525,6 +525,20 @@ impl Cpu {
         }
     }
 
+    /// Has the machine 512-bit vectors, and all else that [`Avx512`](super::Avx512) needs?
+    #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+    #[inline(always)]
+    pub(crate) fn has_avx512(self) -> bool {
+        self.avx512
+    }
+
+    /// Has it 256-bit vectors, and all else that [`Avx2`](super::Avx2) needs?
+    #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+    #[inline(always)]
+    pub(crate) fn has_avx2(self) -> bool {
+        self.avx2
+    }
+
     /// Runs an operation with the instructions of this machine.
     #[inline(always)]
     pub fn run<O: Operation>(self, operation: O) -> O::Output {

@@ -19,6 +19,7 @@ mod blocks;
 mod cells;
 mod choose;
 mod cpu;
+mod dispatch;
 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
 #[cfg_attr(
     not(twiceshy_has_avx512),
@@ -34,11 +35,20 @@ mod select;
 mod two_blocks;
 mod word;
 
+#[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+pub(crate) use avx2::Avx2;
+#[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+pub(crate) use avx512::Avx512;
 pub use below::Below;
 pub use blocks::{Blocks, Bytes, Lane, OpenBlocks, bytes_of_blocks};
 pub use cells::{AtBits, AtBytes, Cells, Starts, bytes_of_cells};
 pub use choose::first_marked;
 pub use cpu::{Cpu, Isa, Operation, OperationOn, Portable};
+#[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
+pub(crate) use dispatch::OnAvx2;
+#[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
+pub(crate) use dispatch::OnAvx512;
+pub(crate) use dispatch::{OnAny, dispatch};
 pub use packed::Packed;
 pub use prefetch::prefetch;
 pub use raw_block::{RawBlock, RawBlockMut};

@@ -364,9 +364,9 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         })
     }
 
-    /// The run of a quotient.
+    /// The body of [`run`](Self::run).
     #[inline(always)]
-    pub(crate) fn run<I: Isa>(&self, quotient: u64) -> Run {
+    pub(crate) fn run_on<I: Isa>(&self, quotient: u64) -> Run {
         let (block, i) = split(quotient);
         let header = self.header(block);
         let Some(run) = header.run::<I>(i) else {
@@ -537,6 +537,19 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     pub(super) fn first_empty<I: Isa>(&self, from: u64) -> u64 {
         self.first_settled::<I, true>(from)
+    }
+
+    /// The body of [`has_room`](Self::has_room).
+    #[inline(always)]
+    pub(crate) fn has_room_on<I: Isa>(&self, run: &Run, count: usize) -> bool {
+        let mut from = run.end;
+        for _ in 0..count {
+            from = self.first_empty::<I>(from) + 1;
+            if from > self.slots {
+                return false;
+            }
+        }
+        true
     }
 
     /// The first slot at or after `from`, the end of a run, that does not move when a slot

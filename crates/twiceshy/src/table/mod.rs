@@ -32,6 +32,7 @@
 mod batch;
 mod block;
 mod check;
+mod dispatch;
 mod find;
 mod iter;
 mod open;
@@ -64,7 +65,7 @@ pub(crate) use sidecar::{Extensions, Unmarked};
 pub use table::{Table, TableOptions, spare_slots};
 pub(crate) use table::{size, size_of_blocks, split};
 pub(crate) use upgrade::upgrade;
-pub(crate) use verify::{Order, Tailed, Verify};
+pub(crate) use verify::{Order, Tailed};
 pub use writer::Writer;
 
 #[cfg(test)]

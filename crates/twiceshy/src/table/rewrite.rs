@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::block::{self, Slot};
-use super::find::Run;
 use super::sidecar::{Mark, Marks};
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa};
@@ -24,10 +23,10 @@ impl<M: Bytes + AsMut<[u8]>> Table<Marks, M> {
         new: &[Slot<Mark>],
     ) -> Result<(), Error> {
         debug_assert!(old.start < old.end);
-        let run = self.run::<I>(quotient);
+        let run = self.run_on::<I>(quotient);
         debug_assert!(run.occupied && run.start <= old.start && old.end <= run.end);
         let (had, have) = ((old.end - old.start) as usize, new.len());
-        if have > had && !self.has_room::<I>(&run, have - had) {
+        if have > had && !self.has_room_on::<I>(&run, have - had) {
             return Err(self.full());
         }
         // As one long fingerprint, slots can be opened and closed in it freely.
@@ -41,16 +40,16 @@ impl<M: Bytes + AsMut<[u8]>> Table<Marks, M> {
             self.put_back(slot, digit);
         }
         for _ in had..have {
-            let run = self.run::<I>(quotient);
+            let run = self.run_on::<I>(quotient);
             self.open_tail::<I>(&run, old.start + 1, digit)
                 .expect("there is room, as was just checked");
         }
         for _ in have.max(1)..had {
-            let run = self.run::<I>(quotient);
+            let run = self.run_on::<I>(quotient);
             self.close::<I>(&run, old.start + 1);
         }
         if new.is_empty() {
-            let run = self.run::<I>(quotient);
+            let run = self.run_on::<I>(quotient);
             self.close::<I>(&run, old.start);
             return Ok(());
         }
@@ -63,19 +62,6 @@ impl<M: Bytes + AsMut<[u8]>> Table<Marks, M> {
             self.put_back(old.start + i as u64, Slot { runend, ..*slot });
         }
         Ok(())
-    }
-
-    /// Are at least `count` slots free where a slot of `run` would be opened?
-    #[inline(always)]
-    pub(crate) fn has_room<I: Isa>(&self, run: &Run, count: usize) -> bool {
-        let mut from = run.end;
-        for _ in 0..count {
-            from = self.first_empty::<I>(from) + 1;
-            if from > self.slots {
-                return false;
-            }
-        }
-        true
     }
 
     /// Overwrites a used slot; nothing moves.

@@ -13,7 +13,7 @@
 
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::{Bytes, Isa, Operation, mask_below};
+use crate::bits::{Bytes, Cpu, Isa, mask_below};
 
 /// The home slot of one fingerprint, as a scan finds it. Ordered by minirun id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -153,9 +153,20 @@ impl<S: Sidecar, M: Bytes> Scan<'_, S, M> {
         self.occupieds &= self.occupieds - 1;
     }
 
-    /// Writes the next homes to the front of `out` and gives how many: none only at the end.
-    pub(crate) fn read(&mut self, out: &mut [Home]) -> usize {
-        self.table.cpu().run(Read { scan: self, out })
+    /// The body of [`read`](Self::read).
+    #[inline(always)]
+    pub(super) fn read_on<I: Isa>(&mut self, out: &mut [Home]) -> usize {
+        let mut count = 0;
+        while count < out.len() && self.quotient.is_some() && self.at < self.table.slots {
+            count += self.read_block(&mut out[count..]);
+        }
+        count
+    }
+
+    /// The instructions to use.
+    #[inline(always)]
+    pub(super) fn cpu(&self) -> Cpu {
+        self.table.cpu()
     }
 
     /// Reads on in the block of the slot cursor: to its end, or to where the quotient cursor
@@ -205,25 +216,6 @@ impl<S: Sidecar, M: Bytes> Scan<'_, S, M> {
             at = at.max(quotient);
         }
         (self.at, self.occupieds, self.quotient) = (at, occupieds, Some(quotient));
-        count
-    }
-}
-
-struct Read<'s, 't, S: Sidecar, M> {
-    scan: &'s mut Scan<'t, S, M>,
-    out: &'s mut [Home],
-}
-
-impl<S: Sidecar, M: Bytes> Operation for Read<'_, '_, S, M> {
-    type Output = usize;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> usize {
-        let Read { scan, out } = self;
-        let mut count = 0;
-        while count < out.len() && scan.quotient.is_some() && scan.at < scan.table.slots {
-            count += scan.read_block(&mut out[count..]);
-        }
         count
     }
 }

@@ -295,6 +295,21 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     }
 }
 
+#[cfg(test)]
+impl<S: Sidecar, M: Bytes> Table<S, M> {
+    /// The same table, read with these instructions.
+    pub(crate) fn on(&self, cpu: Cpu) -> Table<S, &[u8]> {
+        let (bytes, packed) = (self.blocks.bytes(), self.packed().clone());
+        Table {
+            blocks: Blocks::new(bytes, packed, self.blocks()).expect("bytes of such a table"),
+            quotients: self.quotients,
+            slots: self.slots,
+            used: self.used,
+            cpu,
+        }
+    }
+}
+
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// All bytes, for tests that damage a table.
     #[cfg(test)]

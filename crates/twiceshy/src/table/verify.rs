@@ -24,7 +24,7 @@ use super::block::{self, Header};
 use super::check::{Violation, require};
 use super::sidecar::Sidecar;
 use super::table::Table;
-use crate::bits::{Bytes, Isa, Operation, Scan, mask_below};
+use crate::bits::{Bytes, Isa, Scan, mask_below};
 
 /// A fingerprint of more than one slot.
 #[derive(Clone, Copy, Debug)]
@@ -44,26 +44,15 @@ pub(crate) enum Order {
     Distinct,
 }
 
-/// Accepts the tables that [`Table::check_invariants`] accepts and whose fingerprints of one slot are in
-/// order, and gives the number of marked slots. The sidecar has nothing but marks.
-pub(crate) struct Verify<'t, S: Sidecar, M, F> {
-    pub(crate) table: &'t Table<S, M>,
-    pub(crate) order: Order,
-    /// Sees each fingerprint of more than one slot, in the order of the slots. What stands before
-    /// it in the table is verified by then.
-    pub(crate) each: F,
-}
-
-impl<S: Sidecar, M, F> Operation for Verify<'_, S, M, F>
-where
-    M: Bytes,
-    F: FnMut(Tailed) -> Result<(), Violation>,
-{
-    type Output = Result<u64, Violation>;
-
+impl<S: Sidecar, M: Bytes> Table<S, M> {
+    /// The body of [`verify`](Self::verify).
     #[inline(always)]
-    fn run<I: Isa>(mut self) -> Result<u64, Violation> {
-        let table = self.table;
+    pub(super) fn verify_on<I: Isa, F: FnMut(Tailed) -> Result<(), Violation>>(
+        &self,
+        order: Order,
+        mut each: F,
+    ) -> Result<u64, Violation> {
+        let table = self;
         let mut runs = Runs::default();
         let mut offsets = Offsets::default();
         let mut before = Before {
@@ -112,7 +101,7 @@ where
                 let last = header.marked << 1 | u64::from(before.marked);
                 ordered &= !(header.marked | next | last);
             }
-            let scanned = match self.order {
+            let scanned = match order {
                 Order::Ascending => raw.scan::<I, false>(&scan),
                 Order::Distinct => raw.scan::<I, true>(&scan),
             };
@@ -125,7 +114,7 @@ where
             require(wrong == 0, "a run is not sorted", base)?;
             let value = |slot| raw.window(slot) & mask_below(table.packed().bits());
             require(value(0) >= before.lowest, "a run is not sorted", base)?;
-            let above = u64::from(self.order == Order::Distinct);
+            let above = u64::from(order == Order::Distinct);
             before.lowest = (value(63) + above) * (ordered >> 63);
 
             if S::MARKS {
@@ -134,7 +123,7 @@ where
                 while homes != 0 {
                     let home = homes.trailing_zeros();
                     homes &= homes - 1;
-                    (self.each)(Tailed {
+                    each(Tailed {
                         home: base + u64::from(home),
                         first: firsts >> home & 1 == 1,
                     })?;

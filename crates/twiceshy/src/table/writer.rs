@@ -34,7 +34,7 @@
 use super::block::{self, Slot};
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
-use crate::bits::{Isa, OpenBlocks, Operation, mask_below, store_word};
+use crate::bits::{Cpu, Isa, OpenBlocks, mask_below, store_word};
 use crate::error::Error;
 
 /// Writes slots in the order of their quotients into a table, each once and in place:
@@ -95,7 +95,7 @@ struct Page<'t> {
 }
 
 /// There is no slot left.
-struct Full;
+pub(super) struct Full;
 
 impl<S: Sidecar> Writer<S> {
     /// A writer into `table`, which it clears.
@@ -173,11 +173,34 @@ impl<S: Sidecar> Writer<S> {
             return Ok(());
         };
         self.push(quotient, value, S::Item::default())?;
-        let result = self.table.cpu().run(PushAll {
-            writer: self,
-            slots,
-        });
+        let result = self.push_rest(slots);
         self.or_full(result)
+    }
+
+    /// The body of [`push_rest`](Self::push_rest).
+    #[inline(always)]
+    pub(super) fn push_rest_on<I: Isa, T: Iterator<Item = (u64, u64)>>(
+        &mut self,
+        slots: T,
+    ) -> Result<(), Full> {
+        let (mut page, place) = self.page();
+        // A copy that is nobody else's, and so can live in registers.
+        let mut cursors = *place;
+        let mut result = Ok(());
+        for (quotient, value) in slots {
+            result = cursors.push(&mut page, quotient, value);
+            if result.is_err() {
+                break;
+            }
+        }
+        *place = cursors;
+        result
+    }
+
+    /// The instructions to use.
+    #[inline(always)]
+    pub(super) fn cpu(&self) -> Cpu {
+        self.table.cpu()
     }
 
     /// Appends a slot that continues the slot before. That one gets the mark and the runend bit.
@@ -204,33 +227,6 @@ impl<S: Sidecar> Writer<S> {
         let (mut page, cursors) = self.page();
         cursors.finish(&mut page);
         self.table
-    }
-}
-
-/// [`Writer::push_all`] behind another slot.
-struct PushAll<'w, S: Sidecar, I> {
-    writer: &'w mut Writer<S>,
-    slots: I,
-}
-
-impl<S: Sidecar, I: Iterator<Item = (u64, u64)>> Operation for PushAll<'_, S, I> {
-    type Output = Result<(), Full>;
-
-    #[inline(always)]
-    fn run<A: Isa>(mut self) -> Result<(), Full> {
-        let (mut page, place) = self.writer.page();
-        // A copy that is nobody else's, and so can live in registers.
-        let mut cursors = *place;
-        let result = loop {
-            let Some((quotient, value)) = self.slots.next() else {
-                break Ok(());
-            };
-            if let Err(full) = cursors.push(&mut page, quotient, value) {
-                break Err(full);
-            }
-        };
-        *place = cursors;
-        result
     }
 }
 

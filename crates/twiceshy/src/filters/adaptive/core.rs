@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::add::{Extend, ExtendBeyond, InsertPlain};
 use super::answer::{Answer, AnswerBeyond, AnswerFar, AnswerUnmarked};
 use super::marked::{Extras, with_lane};
-use super::ops::{AdaptAlone, FindBeyond, FindLive, FindRun, HasRoom, OpenHome, Rewrite};
+use super::ops::{AdaptAlone, FindBeyond, FindLive, OpenHome, Rewrite};
 use super::remove::{RemoveAlone, RemovePlain, RemoveTwo};
 use crate::bits::{Bytes, Cpu, Packed};
 use crate::builder::Parts;
@@ -218,10 +218,7 @@ impl<M: Bytes> Core<M> {
     }
 
     pub(crate) fn run(&self, quotient: u64) -> Run {
-        self.cpu().run(FindRun {
-            table: &self.table,
-            quotient,
-        })
+        self.table.run(quotient)
     }
 
     /// Reads one fingerprint.
@@ -343,12 +340,7 @@ impl Core {
                 return Ok(());
             };
             let run = self.run(quotient);
-            let room = cpu.run(HasRoom {
-                table: &self.table,
-                run,
-                count: slots.len(),
-            });
-            if !room {
+            if !self.table.has_room(&run, slots.len()) {
                 return Err(self.table.full());
             }
             let at = old.slots.start;

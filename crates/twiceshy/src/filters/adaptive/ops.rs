@@ -46,7 +46,7 @@ impl Operation for AdaptAlone<'_, '_> {
             quotient,
             remainder,
         } = core.geometry.fingerprint(query.key.h0());
-        let run = core.table.run::<I>(quotient);
+        let run = core.table.run_on::<I>(quotient);
         let slots = alone(&core.table, &run, remainder)?;
         let end = slots.end;
         let mut k = 0;
@@ -65,7 +65,7 @@ impl Operation for AdaptAlone<'_, '_> {
                 return Some(Err(Error::Inseparable));
             }
         }
-        if k > first && !table.has_room::<I>(&run, k - first + 1) {
+        if k > first && !table.has_room_on::<I>(&run, k - first + 1) {
             return Some(Err(table.full()));
         }
         for (place, k) in (end..).zip(first..=k) {
@@ -130,35 +130,6 @@ impl<M: Bytes> Operation for FindBeyond<'_, '_, M> {
             at = end;
         }
         None
-    }
-}
-
-pub(super) struct FindRun<'f, M> {
-    pub(super) table: &'f Table<Marks, M>,
-    pub(super) quotient: u64,
-}
-
-impl<M: Bytes> Operation for FindRun<'_, M> {
-    type Output = Run;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Run {
-        self.table.run::<I>(self.quotient)
-    }
-}
-
-pub(super) struct HasRoom<'f> {
-    pub(super) table: &'f Table<Marks>,
-    pub(super) run: Run,
-    pub(super) count: usize,
-}
-
-impl Operation for HasRoom<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
-        self.table.has_room::<I>(&self.run, self.count)
     }
 }
 

@@ -250,7 +250,7 @@ impl Operation for RemoveAloneFar<'_, '_> {
             quotient,
             remainder,
         } = core.geometry.fingerprint(key.key.h0());
-        let mut run = core.table.run::<I>(quotient);
+        let mut run = core.table.run_on::<I>(quotient);
         let slots = alone(&core.table, &run, remainder)?;
         if !is_extended_by(core, slots.clone(), &key) {
             return None;

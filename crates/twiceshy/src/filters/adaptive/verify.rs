@@ -1,6 +1,6 @@
 //! The invariants of the fingerprints, fast and without memory of their own.
 //!
-//! The table checks all fingerprints of one slot ([`Verify`]); here are those
+//! The table checks all fingerprints of one slot ([`verify`](crate::table::Table::verify)); here are those
 //! of more: that they are encoded as they should be, and stand in order with their
 //! neighbours. [`Core::check_invariants`] is the oracle.
 
@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::core::Core;
 use crate::bits::Bytes;
 use crate::prints::{Counter, Digit, max_digits};
-use crate::table::{Order, Tailed, Verify, Violation};
+use crate::table::{Order, Tailed, Violation};
 
 /// What the slots of a fingerprint behind its home say.
 pub(crate) struct Tail {
@@ -31,15 +31,11 @@ impl<M: Bytes> Core<M> {
     ) -> Result<(), Violation> {
         let (mut ghosts, mut counted) = (0, false);
         let table = &self.table;
-        let marked = table.cpu().run(Verify {
-            table,
-            order,
-            each: |tailed: Tailed| {
-                let tail = self.verify_tailed(tailed, order)?;
-                ghosts += u64::from(tail.count == 0);
-                counted |= tail.count != 1;
-                each(tailed.home, tail)
-            },
+        let marked = table.verify(order, |tailed| {
+            let tail = self.verify_tailed(tailed, order)?;
+            ghosts += u64::from(tail.count == 0);
+            counted |= tail.count != 1;
+            each(tailed.home, tail)
         })?;
         // Every home slot is a fingerprint.
         let live = table.used() - marked - ghosts;

@@ -236,7 +236,7 @@ mod tests {
                         assert_removed_as_by_contents(&filter, &quick, &hashed);
                         let table = &filter.core.table;
                         let quotient = filter.core.geometry.fingerprint(hashed.h0()).quotient;
-                        let run = table.run::<Portable>(quotient);
+                        let run = table.run_on::<Portable>(quotient);
                         let at_home = (run.end - 1) / 64 == quotient / 64;
                         let marked = (run.start..run.end).any(|at| table.is_marked(at));
                         beside += u32::from(at_home && marked);

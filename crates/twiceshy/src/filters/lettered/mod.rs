@@ -22,7 +22,7 @@ use crate::code::Coding;
 use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
-use crate::table::{Geometry, Order, Run, Table, TableOptions, Verify, Violation};
+use crate::table::{Geometry, Order, Run, Table, TableOptions, Violation};
 
 pub(crate) use self::list::Letters;
 pub(crate) use self::matching::match_all;
@@ -94,10 +94,7 @@ impl<C: Coding, M: Bytes> Core<C, M> {
 
     /// The run of a quotient.
     pub(crate) fn run(&self, quotient: u64) -> Run {
-        self.table.cpu().run(ops::FindRun {
-            table: &self.table,
-            quotient,
-        })
+        self.table.run(quotient)
     }
 
     /// How many slots have a letter. Reads every block.
@@ -126,12 +123,7 @@ impl<C: Coding, M: Bytes> Core<C, M> {
 
     /// The same, but fast.
     pub(crate) fn verify(&self) -> Result<(), Violation> {
-        let verify = Verify {
-            table: &self.table,
-            order: Order::Ascending,
-            each: |_| Ok(()),
-        };
-        self.table.cpu().run(verify)?;
+        self.table.verify(Order::Ascending, |_| Ok(()))?;
         self.check_letters()
     }
 

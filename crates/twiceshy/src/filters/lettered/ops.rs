@@ -5,7 +5,7 @@ use super::moves::{Lower, Raise, Refuse, Relieve};
 use crate::bits::{Bytes, Isa, Operation};
 use crate::code::Coding;
 use crate::error::Error;
-use crate::table::{Added, Fingerprint, Glance, Look, Opening, Run, Sidecar, Table};
+use crate::table::{Added, Fingerprint, Glance, Look, Opening, Run};
 
 /// What letters mean for a lookup.
 pub(crate) trait Glimpse {
@@ -99,20 +99,6 @@ impl<C: Coding, M: Bytes> Core<C, M> {
             h0,
             only_equals: G::ASKS_ONLY_EQUALS,
         })
-    }
-}
-
-pub(super) struct FindRun<'f, S: Sidecar, M> {
-    pub(super) table: &'f Table<S, M>,
-    pub(super) quotient: u64,
-}
-
-impl<S: Sidecar, M: Bytes> Operation for FindRun<'_, S, M> {
-    type Output = Run;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Run {
-        self.table.run::<I>(self.quotient)
     }
 }
 

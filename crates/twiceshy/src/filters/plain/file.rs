@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
 use crate::hash::{HashKind, StreamHash};
 use crate::mem::HugePages;
-use crate::table::{Bare, Geometry, Order, Table, TableOptions, Verify, Violation};
+use crate::table::{Geometry, Order, Table, TableOptions, Violation};
 
 impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
     /// The filter as a [file](crate::file) in memory. The same fingerprints and seed give the
@@ -98,12 +98,7 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for QuotientFilter<H, M> {
     }
 
     fn verify(&mut self) -> Result<(), Violation> {
-        let table: &Table<Bare, M> = &self.core.table;
-        let verify = Verify {
-            table,
-            order: Order::Ascending,
-            each: |_| Ok(()),
-        };
-        table.cpu().run(verify).map(|_| ())
+        let verified = self.core.table.verify(Order::Ascending, |_| Ok(()));
+        verified.map(|_marked| ())
     }
 }

@@ -44,7 +44,7 @@ impl<S: Made> Operation for CloseNear<'_, S> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> bool {
-        let run = self.0.run::<I>(self.1);
+        let run = self.0.run_on::<I>(self.1);
         self.0.close_near::<I>(&run, self.2)
     }
 }

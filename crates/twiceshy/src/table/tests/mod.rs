@@ -45,7 +45,7 @@ impl<S: Made> Operation for Apply<'_, S> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> Result<(), Error> {
-        let run = self.table.run::<I>(self.quotient);
+        let run = self.table.run_on::<I>(self.quotient);
         match self.edit {
             Edit::OpenHome { at, value, item } => self.table.open_home::<I>(&run, at, value, item),
             Edit::OpenTail { at, digit } => self.table.open_tail::<I>(&run, at, digit),
@@ -72,7 +72,7 @@ impl<S: Sidecar> Operation for Look<'_, S> {
 
     #[inline(always)]
     fn run<I: Isa>(self) -> (Run, u64) {
-        let run = self.table.run::<I>(self.quotient);
+        let run = self.table.run_on::<I>(self.quotient);
         (run, self.table.first_empty::<I>(run.end))
     }
 }

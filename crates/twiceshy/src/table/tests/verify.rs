@@ -3,7 +3,7 @@
 use super::model::{Lane, Made, Random};
 use super::options;
 use crate::bits::Cpu;
-use crate::table::{Mark, Order, Sidecar, Slot, Table, Tailed, Verify, Violation, Writer};
+use crate::table::{Mark, Order, Sidecar, Slot, Table, Tailed, Violation, Writer};
 
 /// A table of sorted runs, some of them with marked slots, as full as `fill` says.
 fn random_table<S: Made>(random: &mut Random, quotients: u64, bits: u32, fill: u64) -> Table<S> {
@@ -80,7 +80,7 @@ fn fast<S: Sidecar>(table: &Table<S>, order: Order, cpu: Cpu) -> Option<Vec<(u64
         tailed.push((print.home, print.first));
         Ok(())
     };
-    let marked = cpu.run(Verify { table, order, each }).ok()?;
+    let marked = table.on(cpu).verify(order, each).ok()?;
     let is_marked = |&slot: &u64| S::is_mark(table.slot(slot).item);
     assert_eq!(marked, (0..table.slots()).filter(is_marked).count() as u64);
     Some(tailed)
@@ -160,16 +160,12 @@ fn the_filter_has_the_last_word() {
     let expected = fast(&table, Order::Ascending, Cpu::detect()).expect("a right table");
     assert!(expected.len() > 3);
     let mut seen = 0;
-    let result = Cpu::detect().run(Verify {
-        table: &table,
-        order: Order::Ascending,
-        each: |print: Tailed| {
-            seen += 1;
-            match seen {
-                3 => Err(Violation::new("no", print.home)),
-                _ => Ok(()),
-            }
-        },
+    let result = table.verify(Order::Ascending, |print| {
+        seen += 1;
+        match seen {
+            3 => Err(Violation::new("no", print.home)),
+            _ => Ok(()),
+        }
     });
     assert_eq!(result, Err(Violation::new("no", expected[2].0)));
     assert_eq!(seen, 3);
