@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io::{self, Read, Write};
 
 use super::BloomFilter;
-use super::file::{Facts, assemble};
+use super::file::Facts;
 use super::filter::check_array;
 use super::probes::{is_set, ones};
 use crate::error::Error;
-use crate::file::{FileFilter, FilterKind, Header, read, write};
+use crate::file::{FileFilter, FilterKind, Header, file_methods};
 use crate::hash::{GOLDEN, HashKind, Hashed, Key, Sip13, StreamHash, mix};
 use crate::mem::Memory;
 use crate::stats::Stats;
@@ -223,36 +222,6 @@ impl<H: StreamHash> RetouchedBloomFilter<H> {
             filter.hashes(),
         )
     }
-
-    /// The filter as a [file](crate::file) in memory.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        write::to_bytes(self)
-    }
-
-    /// Writes what [`to_bytes`](Self::to_bytes) gives.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
-        write::write_to(self, writer)
-    }
-
-    /// The filter of a [file](crate::file) in memory, all of which is verified.
-    ///
-    /// # Errors
-    /// As [`BloomFilter::from_bytes`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        read::from_bytes(bytes)
-    }
-
-    /// The same from a stream, of which nothing behind the file is read.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`Error::Io`] if the reader fails.
-    pub fn read_from(reader: impl Read) -> Result<Self, Error> {
-        read::read_from(reader)
-    }
 }
 
 impl<H: StreamHash> fmt::Debug for RetouchedBloomFilter<H> {
@@ -264,16 +233,25 @@ impl<H: StreamHash> fmt::Debug for RetouchedBloomFilter<H> {
     }
 }
 
+file_methods! {
+    RetouchedBloomFilter<H: StreamHash>
+}
+
 impl<H: StreamHash> FileFilter<Memory> for RetouchedBloomFilter<H> {
     const KIND: FilterKind = FilterKind::RetouchedBloom;
     const HASH: HashKind = H::KIND;
 
     fn header(&self) -> Header {
-        Header::from(Facts {
-            kind: Self::KIND,
+        let header = self.filter.header();
+        let facts = Facts {
             cleared: self.cleared,
-            ..Facts::from(&self.filter.header())
-        })
+            ..Facts::of(&header)
+        };
+        Header {
+            kind: Self::KIND,
+            extra: facts.to_bytes(),
+            ..header
+        }
     }
 
     fn table(&self) -> &[u8] {
@@ -281,10 +259,9 @@ impl<H: StreamHash> FileFilter<Memory> for RetouchedBloomFilter<H> {
     }
 
     fn assemble(header: &Header, memory: Memory) -> Result<Self, Error> {
-        let facts = Facts::from(header);
         Ok(RetouchedBloomFilter {
-            filter: assemble(&facts, memory)?,
-            cleared: facts.cleared,
+            filter: BloomFilter::assemble(header, memory)?,
+            cleared: Facts::of(header).cleared,
         })
     }
 

@@ -1,15 +1,14 @@
 //! The weighted Bloom filter: more hashes for keys that are asked for more often.
 
 use std::fmt;
-use std::io::{self, Read, Write};
 
 use super::BloomFilter;
-use super::file::{Facts, assemble};
+use super::file::Facts;
 use super::filter::{BitFilter, check_array};
 use super::probes::{Scattered, sealed::Probes as _};
 use crate::bits::Bytes;
 use crate::error::Error;
-use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
+use crate::file::{FileFilter, FilterKind, Header, file_methods};
 use crate::hash::{HashKind, Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
 use crate::stats::Stats;
@@ -163,22 +162,6 @@ impl<H: StreamHash> WeightedBloomFilter<H> {
     pub fn clear(&mut self) {
         self.filter.clear();
     }
-
-    /// The filter of a [file](crate::file) in memory, all of which is verified.
-    ///
-    /// # Errors
-    /// As [`BloomFilter::from_bytes`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        read::from_bytes(bytes)
-    }
-
-    /// The same from a stream, of which nothing behind the file is read.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`Error::Io`] if the reader fails.
-    pub fn read_from(reader: impl Read) -> Result<Self, Error> {
-        read::read_from(reader)
-    }
 }
 
 impl<H: StreamHash, M: Bytes> WeightedBloomFilter<H, M> {
@@ -236,20 +219,6 @@ impl<H: StreamHash, M: Bytes> WeightedBloomFilter<H, M> {
     pub fn check_invariants(&self) -> Result<(), Violation> {
         let filter = &self.filter;
         check_array(filter.memory.as_ref(), filter.bits(), filter.len, self.most)
-    }
-
-    /// The filter as a [file](crate::file) in memory.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        write::to_bytes(self)
-    }
-
-    /// Writes what [`to_bytes`](Self::to_bytes) gives.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
-        write::write_to(self, writer)
     }
 }
 
@@ -310,10 +279,8 @@ impl<H: StreamHash> Insert for WeightedBloomFilter<H> {
     }
 }
 
-impl<H: StreamHash> sealed::Stored for WeightedBloomFilter<H> {}
-
-impl<H: StreamHash> Stored for WeightedBloomFilter<H> {
-    type View<'b> = WeightedBloomFilter<H, &'b [u8]>;
+file_methods! {
+    WeightedBloomFilter<H: StreamHash; M>
 }
 
 impl<H: StreamHash, M: Bytes> FileFilter<M> for WeightedBloomFilter<H, M> {
@@ -321,11 +288,16 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for WeightedBloomFilter<H, M> {
     const HASH: HashKind = H::KIND;
 
     fn header(&self) -> Header {
-        Header::from(Facts {
-            kind: Self::KIND,
+        let header = self.filter.header();
+        let facts = Facts {
             most: self.most,
-            ..Facts::from(&self.filter.header())
-        })
+            ..Facts::of(&header)
+        };
+        Header {
+            kind: Self::KIND,
+            extra: facts.to_bytes(),
+            ..header
+        }
     }
 
     fn table(&self) -> &[u8] {
@@ -333,10 +305,9 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for WeightedBloomFilter<H, M> {
     }
 
     fn assemble(header: &Header, memory: M) -> Result<Self, Error> {
-        let facts = Facts::from(header);
         Ok(WeightedBloomFilter {
-            filter: assemble(&facts, memory)?,
-            most: facts.most,
+            filter: BitFilter::assemble(header, memory)?,
+            most: Facts::of(header).most,
         })
     }
 

@@ -1,7 +1,5 @@
 //! The filters as files, and over them; see [`file`](crate::file).
 
-use std::io::{self, Read, Write};
-
 use super::alternate::{Alternate, Anywhere, Near};
 use super::filter::{Core, PartialKeyFilter};
 use super::lanes::SLOTS;
@@ -9,49 +7,12 @@ use super::shape::{Packing, Shape};
 use super::table::Table;
 use crate::bits::Bytes;
 use crate::error::Error;
-use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
+use crate::file::{FileFilter, FilterKind, Header, file_methods};
 use crate::hash::{HashKind, StreamHash};
 use crate::table::{Geometry, Violation};
 
-impl<H: StreamHash, M: Bytes, A: Alternate> PartialKeyFilter<H, A, M> {
-    /// The filter as a [file](crate::file) in memory.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        write::to_bytes(self)
-    }
-
-    /// Writes what [`to_bytes`](Self::to_bytes) gives, without making it in memory first.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
-        write::write_to(self, writer)
-    }
-}
-
-impl<H: StreamHash, A: Alternate> PartialKeyFilter<H, A> {
-    /// The filter of a [file](crate::file) in memory, all of which is verified.
-    ///
-    /// # Errors
-    /// [`Error::Format`] if it holds something else, or with another hash,
-    /// [`Error::Corrupt`] if it is damaged, [`Error::Geometry`] if there is no memory for it.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        read::from_bytes(bytes)
-    }
-
-    /// The same from a stream, of which nothing behind the file is read.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`Error::Io`] if the reader fails.
-    pub fn read_from(reader: impl Read) -> Result<Self, Error> {
-        read::read_from(reader)
-    }
-}
-
-impl<H: StreamHash, A: Alternate> sealed::Stored for PartialKeyFilter<H, A> {}
-
-impl<H: StreamHash, A: Alternate> Stored for PartialKeyFilter<H, A> {
-    type View<'b> = PartialKeyFilter<H, A, &'b [u8]>;
+file_methods! {
+    PartialKeyFilter<H: StreamHash, A: Alternate; M>
 }
 
 /// The shape and the rule that a header tells of, if there can be such.
@@ -85,18 +46,11 @@ impl<H: StreamHash, M: Bytes, A: Alternate> FileFilter<M> for PartialKeyFilter<H
         let mut extra = [0; 32];
         extra[0] = shape.packing().code();
         extra[1..5].copy_from_slice(&self.core.alternate.to_bytes());
+        let geometry = Geometry::new(shape.slots(), shape.fingerprint_bits());
+        let geometry = geometry.expect("a shape is a geometry");
         Header {
-            kind: A::KIND,
-            hash: H::KIND,
-            geometry: Geometry::new(shape.slots(), shape.fingerprint_bits())
-                .expect("a shape is a geometry"),
-            value_bits: 0,
-            seed: self.seed,
-            used: self.len(),
-            live: self.len(),
-            ghosts: 0,
-            total: 0,
             extra,
+            ..Header::new::<M, Self>(geometry, self.seed, self.len())
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::checksum;
+use super::{FileFilter, checksum};
 use crate::bits::Packed;
 use crate::code::{Coder, Coding, Extensions, Planes, Selectors};
 use crate::error::Error;
@@ -202,6 +202,22 @@ pub struct Header {
 const EXTRA_BYTES: usize = 32;
 
 impl Header {
+    /// That of a filter in which all items are alike, each in a slot of its own.
+    pub(crate) fn new<M, F: FileFilter<M>>(geometry: Geometry, seed: Seed, items: u64) -> Self {
+        Header {
+            kind: F::KIND,
+            hash: F::HASH,
+            geometry,
+            value_bits: 0,
+            seed,
+            used: items,
+            live: items,
+            ghosts: 0,
+            total: 0,
+            extra: [0; EXTRA_BYTES],
+        }
+    }
+
     /// How many slots a table of this header has and how many bytes it takes; `None` if it
     /// can't be addressed.
     fn size(&self) -> Option<(u64, usize)> {

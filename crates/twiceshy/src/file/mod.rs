@@ -83,6 +83,7 @@
 
 mod checksum;
 mod header;
+mod methods;
 pub(crate) mod read;
 #[cfg(feature = "serde")]
 mod serde;
@@ -100,6 +101,7 @@ pub use self::header::{FilterKind, HEADER_BYTES, Info, VERSION};
 pub use self::view::View;
 
 pub(crate) use self::header::Header;
+pub(crate) use self::methods::file_methods;
 
 /// What a file says about itself, from its first [`HEADER_BYTES`] bytes (more do no harm).
 /// Neither the checksum nor the table is looked at, so it may be false, but never impossible.

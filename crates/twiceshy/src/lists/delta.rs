@@ -61,6 +61,7 @@ use crate::file::{HEADER_BYTES, Header, read, write};
 use crate::filters::adaptive::core::Core;
 use crate::filters::adaptive::fill::Fill;
 use crate::hash::Sip13;
+use crate::mem::Memory;
 use crate::prints::{Print, max_digits};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -349,7 +350,7 @@ fn patch(header: &Header, core: &Core<&[u8]>, content: &[u8]) -> Result<Vec<u8>,
     let core = merge(header, core, &dropped, added)?;
     let header = Header {
         hash: header.hash,
-        ..static_file::header(&core, header.seed, no)
+        ..static_file::header::<Memory, StaticYesNo>(&core, header.seed, no)
     };
     Ok(write::file(&header, core.table.as_bytes()))
 }

@@ -118,18 +118,12 @@ impl<T: WordList> FileFilter<Memory> for T {
 
     fn header(&self) -> Header {
         let (words, seed, [yes, no]) = self.content();
+        let geometry = Geometry::new(words.len() as u64 / 8, 1);
+        let geometry = geometry.expect("there are some words, and memory has fewer than 2^59");
         Header {
-            kind: T::LIST,
-            hash: T::Hash::KIND,
-            geometry: Geometry::new(words.len() as u64 / 8, 1)
-                .expect("there are some words, and memory has fewer than 2^59"),
-            value_bits: 0,
-            seed,
             used: 0,
-            live: yes,
             ghosts: no,
-            total: 0,
-            extra: [0; 32],
+            ..Header::new::<Memory, Self>(geometry, seed, yes)
         }
     }
 

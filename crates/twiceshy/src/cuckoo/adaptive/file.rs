@@ -1,55 +1,17 @@
 //! The filter as a file, and over one; the keys are the store's.
 
-use std::io::{self, Read, Write};
-
 use super::cells::Cells;
 use super::filter::AdaptiveCuckooFilter;
 use super::plan::{Bins, Plan, Scheme};
 use crate::bits::Bytes;
 use crate::error::Error;
-use crate::file::{FileFilter, FilterKind, Header, Stored, read, sealed, write};
+use crate::file::{FileFilter, FilterKind, Header, file_methods};
 use crate::hash::{HashKind, StreamHash};
 use crate::table::{Geometry, Violation};
 
-impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
-    /// The filter as a [file](crate::file) in memory. File and store must be of the same moment.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        write::to_bytes(self)
-    }
-
-    /// Writes what [`to_bytes`](Self::to_bytes) gives, without making it in memory first.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
-        write::write_to(self, writer)
-    }
-}
-
-impl<H: StreamHash> AdaptiveCuckooFilter<H> {
-    /// The filter of a [file](crate::file) in memory, all of which is verified.
-    ///
-    /// # Errors
-    /// [`Error::Format`] if it holds something else, or with another hash,
-    /// [`Error::Corrupt`] if it is damaged, [`Error::Geometry`] if there is no memory for it.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        read::from_bytes(bytes)
-    }
-
-    /// The same from a stream, of which nothing behind the file is read.
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and [`Error::Io`] if the reader fails.
-    pub fn read_from(reader: impl Read) -> Result<Self, Error> {
-        read::read_from(reader)
-    }
-}
-
-impl<H: StreamHash> sealed::Stored for AdaptiveCuckooFilter<H> {}
-
-impl<H: StreamHash> Stored for AdaptiveCuckooFilter<H> {
-    type View<'b> = AdaptiveCuckooFilter<H, &'b [u8]>;
+file_methods! {
+    /// File and store must be of the same moment.
+    AdaptiveCuckooFilter<H: StreamHash; M>
 }
 
 /// The plan that a header tells of, if there can be such.
@@ -93,18 +55,12 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for AdaptiveCuckooFilter<H, M> {
             Scheme::Cuckooing => 3,
         };
         extra[1] = plan.layout().slots() as u8;
+        let geometry = Geometry::new(plan.cells(), plan.fingerprint_bits());
+        let geometry = geometry.expect("a plan is a geometry");
         Header {
-            kind: Self::KIND,
-            hash: H::KIND,
-            geometry: Geometry::new(plan.cells(), plan.fingerprint_bits())
-                .expect("a plan is a geometry"),
             value_bits: plan.selector_bits(),
-            seed: self.seed,
-            used: self.len,
-            live: self.len,
-            ghosts: 0,
-            total: 0,
             extra,
+            ..Header::new::<M, Self>(geometry, self.seed, self.len)
         }
     }
 
