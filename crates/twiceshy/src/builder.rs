@@ -1,7 +1,7 @@
-//! One builder for every filter of the quotient family.
+//! One builder for every filter: what all have in common, and the measures of the quotient family. Those of
+//! the other families stand beside their filters.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use crate::error::Error;
 use crate::hash::{Seed, StreamHash};
@@ -10,8 +10,9 @@ use crate::sizing;
 use crate::table::Geometry;
 
 /// Builds a filter: either by what it shall hold ([`capacity`](Self::capacity) and
-/// [`fpr`](Self::fpr)) or by its measures ([`slots`](Self::slots) and
-/// [`remainder_bits`](Self::remainder_bits)).
+/// [`fpr`](Self::fpr)) or by its measures: [`slots`](Self::slots) and
+/// [`remainder_bits`](Self::remainder_bits) in the quotient family, buckets and fingerprint bits of a
+/// cuckoo filter, bits and hashes of a Bloom filter.
 ///
 /// ```
 /// use twiceshy::QuotientFilter;
@@ -27,16 +28,36 @@ use crate::table::Geometry;
 /// # Ok::<(), twiceshy::Error>(())
 /// ```
 #[must_use = "a builder does nothing until `build`"]
-pub struct Builder<F> {
-    capacity: Option<u64>,
-    fpr: Option<f64>,
+pub struct Builder<F: Build> {
+    pub(crate) capacity: Option<u64>,
+    pub(crate) fpr: Option<f64>,
+    pub(crate) seed: Option<Seed>,
+    pub(crate) huge_pages: HugePages,
+    pub(crate) choices: F::Choices,
+}
+
+/// A filter that [`Builder`] can build.
+pub trait Build: Sized {
+    /// What can be chosen beside a capacity, a rate, a seed and huge pages: the measures of this family.
+    type Choices: Copy + fmt::Debug;
+
+    /// The same filter with another hash.
+    type WithHash<H: StreamHash>: Build<Choices = Self::Choices>;
+
+    /// Builds it, empty.
+    ///
+    /// # Errors
+    /// As [`Builder::build`].
+    fn build(builder: &Builder<Self>) -> Result<Self, Error>;
+}
+
+/// What can be chosen for a filter of the quotient family.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Slots {
     slots: Option<u64>,
     remainder_bits: Option<u32>,
-    seed: Option<Seed>,
-    huge_pages: HugePages,
     value_bits: u32,
-    threads: usize,
-    filter: PhantomData<F>,
+    threads: Option<usize>,
 }
 
 /// What a filter is built from, complete and checked.
@@ -53,7 +74,7 @@ pub struct Parts {
     pub value_bits: u32,
 }
 
-/// A filter that [`Builder`] can build.
+/// A filter of the quotient family.
 pub trait Buildable: Sized {
     /// The same filter with another hash.
     type WithHash<H: StreamHash>: Buildable;
@@ -65,24 +86,36 @@ pub trait Buildable: Sized {
     fn from_parts(parts: Parts) -> Result<Self, Error>;
 }
 
-impl<F: Buildable> Builder<F> {
+impl<F: Buildable> Build for F {
+    type Choices = Slots;
+    type WithHash<H: StreamHash> = <F as Buildable>::WithHash<H>;
+
+    fn build(builder: &Builder<F>) -> Result<F, Error> {
+        F::from_parts(builder.parts(None)?)
+    }
+}
+
+impl<F: Build<Choices: Default>> Builder<F> {
     /// A builder with nothing set.
     pub fn new() -> Self {
+        Self::with(F::Choices::default())
+    }
+}
+
+impl<F: Build> Builder<F> {
+    pub(crate) fn with(choices: F::Choices) -> Self {
         Builder {
             capacity: None,
             fpr: None,
-            slots: None,
-            remainder_bits: None,
             seed: None,
             huge_pages: HugePages::default(),
-            value_bits: 0,
-            threads: 1,
-            filter: PhantomData,
+            choices,
         }
     }
 
-    /// How many items the filter shall hold at its false-positive rate. It takes a few
-    /// more, ever more slowly.
+    /// How many items the filter shall hold at its false-positive rate. A filter of the quotient family
+    /// takes a few more, ever more slowly; a cuckoo filter is then 94% full; a Bloom filter takes any
+    /// number, ever less exactly.
     pub fn capacity(mut self, items: u64) -> Self {
         self.capacity = Some(items);
         self
@@ -91,18 +124,6 @@ impl<F: Buildable> Builder<F> {
     /// The highest false-positive rate, reached at capacity. Default: 0.01.
     pub fn fpr(mut self, fpr: f64) -> Self {
         self.fpr = Some(fpr);
-        self
-    }
-
-    /// The exact number of slots, in place of a capacity. Any number will do.
-    pub fn slots(mut self, slots: u64) -> Self {
-        self.slots = Some(slots);
-        self
-    }
-
-    /// The exact number of bits of a remainder, in place of a false-positive rate.
-    pub fn remainder_bits(mut self, bits: u32) -> Self {
-        self.remainder_bits = Some(bits);
         self
     }
 
@@ -119,30 +140,14 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// How many threads a [bulk load](crate::bulk) may use; 0 for as many as the system
-    /// recommends. Default: 1. The filter is the same, to the byte.
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
-        self
-    }
-
-    pub(crate) fn set_value_bits(mut self, bits: u32) -> Self {
-        self.value_bits = bits;
-        self
-    }
-
     /// Another hash function than the default [`Sip13`](crate::hash::Sip13).
     pub fn hash<H: StreamHash>(self) -> Builder<F::WithHash<H>> {
         Builder {
             capacity: self.capacity,
             fpr: self.fpr,
-            slots: self.slots,
-            remainder_bits: self.remainder_bits,
             seed: self.seed,
             huge_pages: self.huge_pages,
-            value_bits: self.value_bits,
-            threads: self.threads,
-            filter: PhantomData,
+            choices: self.choices,
         }
     }
 
@@ -152,72 +157,110 @@ impl<F: Buildable> Builder<F> {
     /// [`Error::Geometry`] if the wishes are impossible, contradict each other or do not
     /// fit in memory; [`Error::Seed`] if the system has no randomness to give.
     pub fn build(self) -> Result<F, Error> {
-        F::from_parts(self.parts(None)?)
+        F::build(&self)
+    }
+
+    /// The seed that was set, or a random one.
+    pub(crate) fn any_seed(&self) -> Result<Seed, Error> {
+        self.seed.map_or_else(Seed::random, Ok)
+    }
+
+    /// The size that was set by the method `name`, or else what the capacity takes.
+    pub(crate) fn size(
+        &self,
+        (name, size): (&str, Option<u64>),
+        for_capacity: impl FnOnce(u64) -> Result<u64, Error>,
+    ) -> Result<u64, Error> {
+        match (self.capacity, size) {
+            (Some(capacity), None) => for_capacity(capacity),
+            (None, Some(size)) => Ok(size),
+            (None, None) => Err(Error::geometry(format!("set `capacity` or `{name}`"))),
+            (Some(_), Some(_)) => Err(Error::geometry(format!(
+                "set `capacity` or `{name}`, not both"
+            ))),
+        }
+    }
+
+    /// The bits of a fingerprint that were set by the method `name`, or else what the rate takes.
+    pub(crate) fn width(
+        &self,
+        (name, bits): (&str, Option<u32>),
+        for_rate: impl FnOnce(f64) -> Result<u32, Error>,
+    ) -> Result<u32, Error> {
+        match (self.fpr, bits) {
+            (fpr, None) => for_rate(fpr.unwrap_or(0.01)),
+            (None, Some(bits)) => Ok(bits),
+            (Some(_), Some(_)) => Err(Error::geometry(format!("set `fpr` or `{name}`, not both"))),
+        }
+    }
+}
+
+impl<F: Build<Choices = Slots>> Builder<F> {
+    /// The exact number of slots, in place of a capacity. Any number will do.
+    pub fn slots(mut self, slots: u64) -> Self {
+        self.choices.slots = Some(slots);
+        self
+    }
+
+    /// The exact number of bits of a remainder, in place of a false-positive rate.
+    pub fn remainder_bits(mut self, bits: u32) -> Self {
+        self.choices.remainder_bits = Some(bits);
+        self
+    }
+
+    /// How many threads a [bulk load](crate::bulk) may use; 0 for as many as the system
+    /// recommends. Default: 1. The filter is the same, to the byte.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.choices.threads = Some(threads);
+        self
+    }
+
+    pub(crate) fn set_value_bits(mut self, bits: u32) -> Self {
+        self.choices.value_bits = bits;
+        self
     }
 
     /// Everything checked and complete. If neither capacity nor slots are set, `keys` is the
     /// capacity.
     pub(crate) fn parts(&self, keys: Option<u64>) -> Result<Parts, Error> {
+        let choices = &self.choices;
+        let slots = match (self.capacity, choices.slots, keys) {
+            (None, None, Some(keys)) => sizing::slots(keys)?,
+            _ => self.size(("slots", choices.slots), sizing::slots)?,
+        };
+        let bits = ("remainder_bits", choices.remainder_bits);
+        let bits = self.width(bits, sizing::remainder_bits)?;
         Ok(Parts {
-            geometry: self.geometry(keys)?,
-            seed: self.seed.map_or_else(Seed::random, Ok)?,
+            geometry: Geometry::new(slots, bits)?,
+            seed: self.any_seed()?,
             huge_pages: self.huge_pages,
-            value_bits: self.value_bits,
+            value_bits: choices.value_bits,
         })
-    }
-
-    /// Is the seed one that somebody else can know?
-    pub(crate) fn has_seed(&self) -> bool {
-        self.seed.is_some()
     }
 
     /// How many threads to use.
     pub(crate) fn thread_count(&self) -> usize {
-        match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
+        match self.choices.threads {
+            None => 1,
+            Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
+            Some(threads) => threads,
         }
-    }
-
-    fn geometry(&self, keys: Option<u64>) -> Result<Geometry, Error> {
-        let capacity = match self.slots {
-            None => self.capacity.or(keys),
-            Some(_) => self.capacity,
-        };
-        let slots = match (capacity, self.slots) {
-            (Some(capacity), None) => sizing::slots(capacity)?,
-            (None, Some(slots)) => slots,
-            (None, None) => return Err(Error::geometry("set `capacity` or `slots`")),
-            (Some(_), Some(_)) => {
-                return Err(Error::geometry("set `capacity` or `slots`, not both"));
-            }
-        };
-        let bits = match (self.fpr, self.remainder_bits) {
-            (fpr, None) => sizing::remainder_bits(fpr.unwrap_or(0.01))?,
-            (None, Some(bits)) => bits,
-            (Some(_), Some(_)) => {
-                return Err(Error::geometry("set `fpr` or `remainder_bits`, not both"));
-            }
-        };
-        Geometry::new(slots, bits)
     }
 }
 
-impl<F: Buildable> Default for Builder<F> {
+impl<F: Build<Choices: Default>> Default for Builder<F> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<F> fmt::Debug for Builder<F> {
+impl<F: Build> fmt::Debug for Builder<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("capacity", &self.capacity)
             .field("fpr", &self.fpr)
-            .field("slots", &self.slots)
-            .field("remainder_bits", &self.remainder_bits)
             .field("huge_pages", &self.huge_pages)
-            .field("threads", &self.threads)
+            .field("choices", &self.choices)
             .finish_non_exhaustive()
     }
 }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use super::kinds::Kind;
 use super::{AnyFilter, Object, boxed, no_such_hash};
 use crate::bloom::{BlockedBloomFilter, BloomFilter, RetouchedBloomFilter};
-use crate::builder::{Buildable, Builder};
+use crate::builder::{Build, Builder};
 use crate::cuckoo::{AdaptiveCuckooFilter, CuckooFilter, Scheme, VacuumFilter};
 use crate::error::Error;
 use crate::file::FilterKind;
@@ -87,39 +88,25 @@ impl AnyBuilder {
     }
 
     fn build_hash<H: StreamHash>(self) -> Result<Box<dyn Object>, Error> {
-        let seed = self.seed.map_or_else(Seed::random, Ok)?;
-        // An empty set is a set as well.
-        let (capacity, fpr) = (self.capacity.max(1), self.fpr);
         match self.kind {
-            FilterKind::Plain => Ok(boxed(self.quotient::<QuotientFilter<H>>(seed)?)),
-            FilterKind::Counting => Ok(boxed(self.quotient::<CountingFilter<H>>(seed)?)),
-            FilterKind::Adaptive => Ok(boxed(self.quotient::<AdaptiveFilter<H>>(seed)?)),
-            FilterKind::Telescoping => Ok(boxed(self.quotient::<TelescopingFilter<H>>(seed)?)),
-            FilterKind::PlainTelescoping => {
-                Ok(boxed(self.quotient::<PlainTelescopingFilter<H>>(seed)?))
-            }
-            FilterKind::Extension => Ok(boxed(self.quotient::<ExtensionFilter<H>>(seed)?)),
-            FilterKind::Cuckoo => {
-                let builder = CuckooFilter::builder().capacity(capacity).fpr(fpr);
-                Ok(boxed(builder.seed(seed).hash::<H>().build()?))
-            }
-            FilterKind::Vacuum => {
-                let builder = VacuumFilter::builder().capacity(capacity).fpr(fpr);
-                Ok(boxed(builder.seed(seed).hash::<H>().build()?))
-            }
+            FilterKind::Plain => self.boxed::<QuotientFilter<H>>(),
+            FilterKind::Counting => self.boxed::<CountingFilter<H>>(),
+            FilterKind::Adaptive => self.boxed::<AdaptiveFilter<H>>(),
+            FilterKind::Telescoping => self.boxed::<TelescopingFilter<H>>(),
+            FilterKind::PlainTelescoping => self.boxed::<PlainTelescopingFilter<H>>(),
+            FilterKind::Extension => self.boxed::<ExtensionFilter<H>>(),
+            FilterKind::Cuckoo => self.boxed::<CuckooFilter<H>>(),
+            FilterKind::Vacuum => self.boxed::<VacuumFilter<H>>(),
             FilterKind::AdaptiveCuckoo => {
                 let scheme = Scheme::Cyclic { selector_bits: 2 };
-                let builder = AdaptiveCuckooFilter::builder(scheme);
-                let builder = builder.capacity(capacity).fpr(fpr).seed(seed);
-                Ok(boxed(builder.hash::<H>().build()?))
+                let builder = AdaptiveCuckooFilter::builder(scheme).hash::<H>();
+                Ok(boxed(self.with_wishes(builder)?))
             }
-            FilterKind::Bloom => Ok(boxed(self.bloom::<H>(seed)?)),
+            FilterKind::Bloom => self.boxed::<BloomFilter<H>>(),
+            FilterKind::BlockedBloom => self.boxed::<BlockedBloomFilter<H>>(),
             FilterKind::RetouchedBloom => {
-                Ok(boxed(RetouchedBloomFilter::from(self.bloom::<H>(seed)?)))
-            }
-            FilterKind::BlockedBloom => {
-                let builder = BlockedBloomFilter::builder().capacity(capacity).fpr(fpr);
-                Ok(boxed(builder.seed(seed).hash::<H>().build()?))
+                let filter: BloomFilter<H> = self.with_wishes(Builder::new())?;
+                Ok(boxed(RetouchedBloomFilter::from(filter)))
             }
             FilterKind::WeightedBloom => Err(Error::geometry(
                 "a weighted Bloom filter takes weights; build it with `WeightedBloomFilter`, or \
@@ -131,14 +118,15 @@ impl AnyBuilder {
         }
     }
 
-    fn quotient<F: Buildable>(self, seed: Seed) -> Result<F, Error> {
-        let builder = Builder::<F>::new().capacity(self.capacity.max(1));
-        builder.fpr(self.fpr).seed(seed).build()
+    fn boxed<F: Kind + Build<Choices: Default>>(self) -> Result<Box<dyn Object>, Error> {
+        Ok(boxed(self.with_wishes(Builder::<F>::new())?))
     }
 
-    fn bloom<H: StreamHash>(self, seed: Seed) -> Result<BloomFilter<H>, Error> {
-        let builder = BloomFilter::builder().capacity(self.capacity.max(1));
-        builder.fpr(self.fpr).seed(seed).hash::<H>().build()
+    fn with_wishes<F: Build>(self, builder: Builder<F>) -> Result<F, Error> {
+        let seed = self.seed.map_or_else(Seed::random, Ok)?;
+        // An empty set is a set as well.
+        let builder = builder.capacity(self.capacity.max(1));
+        builder.fpr(self.fpr).seed(seed).build()
     }
 }
 

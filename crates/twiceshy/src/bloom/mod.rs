@@ -53,7 +53,7 @@ mod retouched;
 pub mod sizing;
 mod weighted;
 
-pub use self::builder::{BloomBuilder, Sizing};
+pub use self::builder::{Bits, BloomBuilder};
 pub use self::filter::BitFilter;
 pub use self::probes::{OneLine, Probes, Scattered};
 pub use self::retouched::{Choice, Price, RetouchedBloomFilter};
@@ -86,7 +86,7 @@ pub type BloomFilter<H = Sip13, M = Memory> = BitFilter<H, Scattered, M>;
 /// ```
 pub type BlockedBloomFilter<H = Sip13, M = Memory> = BitFilter<H, OneLine, M>;
 
-impl<P: Sizing> BitFilter<Sip13, P> {
+impl<P: Probes> BitFilter<Sip13, P> {
     /// An empty filter for `capacity` keys with a false-positive rate of about `fpr`, a random
     /// seed, and the default hash, which is safe against keys chosen by an attacker.
     ///

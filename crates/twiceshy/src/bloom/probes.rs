@@ -2,14 +2,16 @@
 
 use std::fmt::Debug;
 
+use super::sizing::{self, Size};
 use crate::bits::prefetch;
+use crate::error::Error;
 use crate::file::FilterKind;
 
 /// How the bits of a key are spread over the array.
 pub trait Probes: sealed::Probes {}
 
 pub(crate) mod sealed {
-    use super::{Debug, FilterKind};
+    use super::{Debug, Error, FilterKind, Size};
 
     /// The rule, with the measures of the array.
     pub trait Probes: Copy + Debug + PartialEq + Send + Sync + 'static {
@@ -23,6 +25,13 @@ pub(crate) mod sealed {
 
         /// Bits of the array, a multiple of [`UNIT`](Self::UNIT), and hashes of a key.
         fn new(bits: u64, hashes: u32) -> Self;
+
+        /// The smallest array for so many keys at this false-positive rate.
+        ///
+        /// # Errors
+        /// [`Error::Geometry`] if there is none.
+        fn size(capacity: u64, fpr: f64) -> Result<Size, Error>;
+
         fn bits(&self) -> u64;
         fn hashes(&self) -> u32;
 
@@ -136,6 +145,10 @@ impl sealed::Probes for Scattered {
         Scattered { bits, hashes }
     }
 
+    fn size(capacity: u64, fpr: f64) -> Result<Size, Error> {
+        sizing::bloom(capacity, fpr)
+    }
+
     #[inline(always)]
     fn bits(&self) -> u64 {
         self.bits
@@ -246,6 +259,10 @@ impl sealed::Probes for OneLine {
             blocks: bits / BLOCK_BITS,
             hashes,
         }
+    }
+
+    fn size(capacity: u64, fpr: f64) -> Result<Size, Error> {
+        sizing::blocked(capacity, fpr)
     }
 
     #[inline(always)]

@@ -146,7 +146,7 @@ impl<F: BulkLoad> Builder<F> {
     /// As [`build_from`](Self::build_from), and [`Error::Geometry`] if no seed is set: it
     /// must be that of the hashes.
     pub fn build_from_hashes(self, hashes: impl IntoIterator<Item = u64>) -> Result<F, Error> {
-        if !self.has_seed() {
+        if self.seed.is_none() {
             return Err(needs_seed());
         }
         let hashes = hashes.into_iter();
@@ -176,7 +176,7 @@ impl<F: BulkLoad> Builder<F> {
         I: IntoIterator,
         I::Item: Key,
     {
-        if !self.has_seed() {
+        if self.seed.is_none() {
             return Err(needs_seed());
         }
         let keys = keys.into_iter();
@@ -206,7 +206,7 @@ impl<F: BulkLoad> Builder<F> {
         self,
         hashes: impl IntoIterator<Item = u64>,
     ) -> Result<F, Error> {
-        if !self.has_seed() {
+        if self.seed.is_none() {
             return Err(needs_seed());
         }
         let hashes = hashes.into_iter();

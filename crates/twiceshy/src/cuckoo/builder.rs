@@ -1,19 +1,14 @@
-//! One builder for the cuckoo and the vacuum filter.
-
-use std::fmt;
-use std::marker::PhantomData;
+//! What can be chosen for a cuckoo or a vacuum filter.
 
 use super::alternate::Alternate;
 use super::filter::PartialKeyFilter;
 use super::lanes::SLOTS;
 use super::shape::{PLANNED_LOAD, Packing, Shape, buckets_for, fingerprint_bits};
+use crate::builder::{Build, Builder};
 use crate::error::Error;
-use crate::hash::{Seed, Sip13, StreamHash};
-use crate::mem::HugePages;
+use crate::hash::{Sip13, StreamHash};
 
-/// Builds a filter: either by what it shall hold ([`capacity`](Self::capacity) and
-/// [`fpr`](Self::fpr)) or by its measures ([`buckets`](Self::buckets) and
-/// [`fingerprint_bits`](Self::fingerprint_bits)).
+/// Builds a cuckoo or a vacuum filter.
 ///
 /// ```
 /// use twiceshy::cuckoo::{CuckooFilter, Packing};
@@ -29,129 +24,49 @@ use crate::mem::HugePages;
 /// assert!(filter.contains("redb"));
 /// # Ok::<(), twiceshy::Error>(())
 /// ```
-#[must_use = "a builder does nothing until `build`"]
-pub struct CuckooBuilder<A, H = Sip13> {
-    capacity: Option<u64>,
-    fpr: Option<f64>,
+pub type CuckooBuilder<A, H = Sip13> = Builder<PartialKeyFilter<H, A>>;
+
+/// What can be chosen for a [`PartialKeyFilter`] beside what all filters have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Buckets {
     buckets: Option<u64>,
     fingerprint_bits: Option<u32>,
     packing: Packing,
-    seed: Option<Seed>,
-    huge_pages: HugePages,
-    filter: PhantomData<fn() -> (A, H)>,
 }
 
-impl<A: Alternate> CuckooBuilder<A> {
-    pub(super) fn new() -> Self {
-        CuckooBuilder {
-            capacity: None,
-            fpr: None,
-            buckets: None,
-            fingerprint_bits: None,
-            packing: Packing::default(),
-            seed: None,
-            huge_pages: HugePages::default(),
-            filter: PhantomData,
-        }
-    }
-}
-
-impl<A: Alternate, H: StreamHash> CuckooBuilder<A, H> {
-    /// How many keys the filter shall hold at its false-positive rate: at most 94% of the slots.
-    pub fn capacity(mut self, items: u64) -> Self {
-        self.capacity = Some(items);
-        self
-    }
-
-    /// The highest false-positive rate, reached at capacity. Default: 0.01.
-    pub fn fpr(mut self, fpr: f64) -> Self {
-        self.fpr = Some(fpr);
-        self
-    }
-
+impl<H: StreamHash, A: Alternate> Builder<PartialKeyFilter<H, A>> {
     /// The exact number of buckets of four slots, in place of a capacity. Any number will do.
     pub fn buckets(mut self, buckets: u64) -> Self {
-        self.buckets = Some(buckets);
+        self.choices.buckets = Some(buckets);
         self
     }
 
     /// The exact number of bits of a fingerprint, 4 to 32, in place of a false-positive rate.
     pub fn fingerprint_bits(mut self, bits: u32) -> Self {
-        self.fingerprint_bits = Some(bits);
+        self.choices.fingerprint_bits = Some(bits);
         self
     }
 
     /// How fingerprints are stored. Default: as they are.
     pub fn packing(mut self, packing: Packing) -> Self {
-        self.packing = packing;
+        self.choices.packing = packing;
         self
-    }
-
-    /// The seed of the hash. Default: random, so that nobody can prepare keys that collide.
-    pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = Some(seed);
-        self
-    }
-
-    /// Whether a large table asks the system for huge pages. Default: it does.
-    pub fn huge_pages(mut self, huge_pages: HugePages) -> Self {
-        self.huge_pages = huge_pages;
-        self
-    }
-
-    /// Another hash function than the default [`Sip13`].
-    pub fn hash<X: StreamHash>(self) -> CuckooBuilder<A, X> {
-        CuckooBuilder {
-            capacity: self.capacity,
-            fpr: self.fpr,
-            buckets: self.buckets,
-            fingerprint_bits: self.fingerprint_bits,
-            packing: self.packing,
-            seed: self.seed,
-            huge_pages: self.huge_pages,
-            filter: PhantomData,
-        }
-    }
-
-    /// Builds the filter.
-    ///
-    /// # Errors
-    /// [`Error::Geometry`] if the wishes are impossible, contradict each other or do not fit in
-    /// memory; [`Error::Seed`] if the system has no randomness to give.
-    pub fn build(self) -> Result<PartialKeyFilter<H, A>, Error> {
-        let buckets = match (self.capacity, self.buckets) {
-            (Some(capacity), None) => buckets_for(capacity)?,
-            (None, Some(buckets)) => buckets,
-            (None, None) => return Err(Error::geometry("set `capacity` or `buckets`")),
-            (Some(_), Some(_)) => {
-                return Err(Error::geometry("set `capacity` or `buckets`, not both"));
-            }
-        };
-        let bits = match (self.fpr, self.fingerprint_bits) {
-            (fpr, None) => {
-                fingerprint_bits(fpr.unwrap_or(0.01), f64::from(2 * SLOTS) * PLANNED_LOAD)?
-            }
-            (None, Some(bits)) => bits,
-            (Some(_), Some(_)) => {
-                return Err(Error::geometry("set `fpr` or `fingerprint_bits`, not both"));
-            }
-        };
-        let shape = Shape::new(buckets, bits, self.packing)?;
-        let seed = self.seed.map_or_else(Seed::random, Ok)?;
-        PartialKeyFilter::from_parts(shape, seed, self.huge_pages)
     }
 }
 
-impl<A, H> fmt::Debug for CuckooBuilder<A, H> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CuckooBuilder")
-            .field("capacity", &self.capacity)
-            .field("fpr", &self.fpr)
-            .field("buckets", &self.buckets)
-            .field("fingerprint_bits", &self.fingerprint_bits)
-            .field("packing", &self.packing)
-            .field("huge_pages", &self.huge_pages)
-            .finish_non_exhaustive()
+impl<H: StreamHash, A: Alternate> Build for PartialKeyFilter<H, A> {
+    type Choices = Buckets;
+    type WithHash<X: StreamHash> = PartialKeyFilter<X, A>;
+
+    fn build(builder: &Builder<Self>) -> Result<Self, Error> {
+        let choices = &builder.choices;
+        let buckets = builder.size(("buckets", choices.buckets), buckets_for)?;
+        let bits = ("fingerprint_bits", choices.fingerprint_bits);
+        let bits = builder.width(bits, |fpr| {
+            fingerprint_bits(fpr, f64::from(2 * SLOTS) * PLANNED_LOAD)
+        })?;
+        let shape = Shape::new(buckets, bits, choices.packing)?;
+        Self::from_parts(shape, builder.any_seed()?, builder.huge_pages)
     }
 }
 

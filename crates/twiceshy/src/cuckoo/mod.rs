@@ -75,7 +75,7 @@ pub use self::adaptive::{
     AdaptiveCuckooBuilder, AdaptiveCuckooFilter, AdaptiveCuckooSet, Bins, Plan, Scheme,
 };
 pub use self::alternate::{Alternate, Anywhere, Near};
-pub use self::builder::CuckooBuilder;
+pub use self::builder::{Buckets, CuckooBuilder};
 pub use self::filter::PartialKeyFilter;
 pub use self::shape::{Packing, Shape};
 use crate::error::Error;

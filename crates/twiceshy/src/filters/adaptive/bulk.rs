@@ -117,7 +117,7 @@ impl<H: StreamHash> Builder<AdaptiveFilter<H>> {
         self,
         entries: impl IntoIterator<Item = (Hashed<'k>, u64, u64)>,
     ) -> Result<AdaptiveFilter<H>, Error> {
-        if !self.has_seed() {
+        if self.seed.is_none() {
             return Err(needs_seed());
         }
         let entries = entries.into_iter();

@@ -115,7 +115,7 @@ impl<H: StreamHash> Builder<CountingFilter<H>> {
         self,
         counts: impl IntoIterator<Item = (u64, u64)>,
     ) -> Result<CountingFilter<H>, Error> {
-        if !self.has_seed() {
+        if self.seed.is_none() {
             return Err(needs_seed());
         }
         let counts = counts.into_iter();
