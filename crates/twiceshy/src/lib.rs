@@ -57,4 +57,4 @@ pub use outcome::{Adapted, Inserted, Leave, Removed, Reported};
 pub use sets::broom::BroomSet;
 pub use sets::reverse_map::ReverseMap;
 pub use stats::Stats;
-pub use traits::{Adaptive, Filter, Insert, Remove};
+pub use traits::{Adaptive, ContainsEach, Filter, Insert, Remove};

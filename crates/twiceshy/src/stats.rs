@@ -2,10 +2,6 @@
 
 use std::fmt;
 
-use crate::bits::Bytes;
-use crate::sizing;
-use crate::table::{Geometry, Sidecar, Table};
-
 /// Size, load, space and expected error of a filter at one moment.
 ///
 /// Later versions may know more, so a filter of your own starts from the default, which is
@@ -41,30 +37,6 @@ pub struct Stats {
     pub expected_fpr: f64,
     /// The longest stretch of used slots without a gap.
     pub longest_cluster: u64,
-}
-
-impl Stats {
-    /// Those of a filter of the quotient family that holds `items` in so many different
-    /// `fingerprints`.
-    pub(crate) fn of_table<S: Sidecar, M: Bytes>(
-        table: &Table<S, M>,
-        geometry: &Geometry,
-        items: u64,
-        fingerprints: u64,
-    ) -> Self {
-        let bytes = table.bytes();
-        Stats {
-            items,
-            slots: geometry.slots(),
-            used_slots: table.used(),
-            load: table.used() as f64 / geometry.slots() as f64,
-            remainder_bits: geometry.remainder_bits(),
-            bytes,
-            bits_per_item: 8.0 * bytes as f64 / items as f64,
-            expected_fpr: sizing::expected_fpr(geometry, fingerprints),
-            longest_cluster: table.longest_cluster(),
-        }
-    }
 }
 
 impl fmt::Display for Stats {

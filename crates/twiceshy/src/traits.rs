@@ -4,7 +4,9 @@
 //! method that takes a key has a twin that takes a ready [`Hashed`] key: hash once,
 //! ask many filters of the same hash and seed.
 
-use crate::batch::{ContainsEach, Interrupted};
+use std::fmt;
+
+use crate::batch::{Interrupted, PIECE};
 use crate::error::Error;
 use crate::hash::{Hashed, Key};
 use crate::outcome::{Adapted, Removed};
@@ -82,6 +84,61 @@ pub trait Filter {
     /// Size, load, space and expected error.
     #[must_use]
     fn stats(&self) -> Stats;
+}
+
+/// The answers to an iterator of keys, in order; see [`Filter::contains_each`].
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct ContainsEach<'f, F: ?Sized, I: Iterator> {
+    filter: &'f F,
+    keys: I,
+    piece: Vec<I::Item>,
+    found: Vec<bool>,
+    next: usize,
+}
+
+impl<'f, F: ?Sized, I: Iterator> ContainsEach<'f, F, I> {
+    fn new(filter: &'f F, keys: I) -> Self {
+        ContainsEach {
+            filter,
+            keys,
+            piece: Vec::new(),
+            found: Vec::new(),
+            next: 0,
+        }
+    }
+}
+
+impl<F: Filter, I: Iterator<Item: Key>> Iterator for ContainsEach<'_, F, I> {
+    type Item = bool;
+
+    #[inline]
+    fn next(&mut self) -> Option<bool> {
+        if self.next == self.found.len() {
+            self.piece.clear();
+            self.piece.extend(self.keys.by_ref().take(PIECE));
+            self.filter
+                .contains_batch_into(&self.piece, &mut self.found);
+            self.next = 0;
+        }
+        let found = self.found.get(self.next).copied();
+        self.next += usize::from(found.is_some());
+        found
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let ready = self.found.len() - self.next;
+        let (low, high) = self.keys.size_hint();
+        let high = high.and_then(|high| high.checked_add(ready));
+        (low.saturating_add(ready), high)
+    }
+}
+
+impl<F: ?Sized, I: Iterator> fmt::Debug for ContainsEach<'_, F, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ContainsEach")
+            .field("ready", &(self.found.len() - self.next))
+            .finish_non_exhaustive()
+    }
 }
 
 /// Filters that take new members one at a time.

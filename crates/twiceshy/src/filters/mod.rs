@@ -6,3 +6,33 @@ pub mod extension;
 pub(crate) mod lettered;
 pub mod plain;
 pub mod telescoping;
+
+use crate::bits::Bytes;
+use crate::geometry::Geometry;
+use crate::sizing;
+use crate::stats::Stats;
+use crate::table::{Sidecar, Table};
+
+impl Stats {
+    /// Those of a filter of the quotient family that holds `items` in so many different
+    /// `fingerprints`.
+    pub(crate) fn of_table<S: Sidecar, M: Bytes>(
+        table: &Table<S, M>,
+        geometry: &Geometry,
+        items: u64,
+        fingerprints: u64,
+    ) -> Self {
+        let bytes = table.bytes();
+        Stats {
+            items,
+            slots: geometry.slots(),
+            used_slots: table.used(),
+            load: table.used() as f64 / geometry.slots() as f64,
+            remainder_bits: geometry.remainder_bits(),
+            bytes,
+            bits_per_item: 8.0 * bytes as f64 / items as f64,
+            expected_fpr: sizing::expected_fpr(geometry, fingerprints),
+            longest_cluster: table.longest_cluster(),
+        }
+    }
+}
