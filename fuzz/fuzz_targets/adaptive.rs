@@ -1,4 +1,4 @@
 //! The adaptive filter against its model.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| twiceshy::testing::fuzz::fuzz_adaptive(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| twiceshy_testing::fuzz::fuzz_adaptive(data));

@@ -1,4 +1,4 @@
 //! The loaders against the invariants, behind a right checksum.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| twiceshy::testing::fuzz::fuzz_loader(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| twiceshy_testing::fuzz::fuzz_loader(data));

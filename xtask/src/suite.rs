@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::workspace::{LIBRARY, Workspace};
+use crate::workspace::{LIBRARY, TESTING, Workspace};
 use crate::{Result, command};
 
 /// What the longest tests divide their work by; they read it from the environment.
@@ -15,10 +15,11 @@ const SHARE: &str = "TWICESHY_TEST_SHARE";
 /// Emulators and sanitizers are some eight times slower.
 pub(crate) const DEFAULT_SHARE: u32 = 8;
 
-/// `cargo test` for unit and integration tests of the library. Doctests are left out: a
+/// `cargo test` for unit and integration tests of the library and of what tests it. Doctests are left out: a
 /// program for each of them is too many for an emulator. A failure doesn't hide the next.
 pub(crate) fn cargo(workspace: &Workspace, target_dir: &str, share: u32) -> Command {
-    let args = format!("test --locked -p {LIBRARY} --all-features --lib --tests --no-fail-fast");
+    let packages = format!("-p {LIBRARY} -p {TESTING}");
+    let args = format!("test --locked {packages} --all-features --lib --tests --no-fail-fast");
     let mut cargo = workspace.cargo(&args);
     cargo.arg("--target-dir").arg(workspace.target(target_dir));
     cargo.env(SHARE, share.to_string());

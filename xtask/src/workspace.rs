@@ -11,6 +11,8 @@ use crate::{Result, command};
 pub(crate) const LIBRARY: &str = "twiceshy";
 /// The package of the store.
 pub(crate) const STORE: &str = "twiceshy-store";
+/// The package that tests the library's filters: oracle, conformance suite, games.
+pub(crate) const TESTING: &str = "twiceshy-testing";
 /// The package that draws reports.
 pub(crate) const REPORT: &str = "twiceshy-report";
 /// The package with the comparisons and profiles.

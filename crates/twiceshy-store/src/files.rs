@@ -1,15 +1,9 @@
 //! Where filter files live.
 
-#[cfg(feature = "testing")]
-mod lossy;
-
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-
-#[cfg(feature = "testing")]
-pub use self::lossy::LossyFiles;
 
 /// A place for a few small-named files: a directory, or something that tests can break.
 ///

@@ -4,8 +4,7 @@
 #![allow(clippy::unwrap_used)] // here, a panic is the message
 
 use twiceshy::hash::Seed;
-use twiceshy_store::engine::InMemory;
-use twiceshy_store::engine::testing::Counting;
+use twiceshy_store::engine::{Counting, InMemory};
 use twiceshy_store::files::NoFiles;
 use twiceshy_store::{Batch, FilterChoice, Layout, Merged, Split, Store, StoreBuilder};
 

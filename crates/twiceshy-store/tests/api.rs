@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use twiceshy::filters::adaptive::policy::Policy;
 use twiceshy::hash::Seed;
-use twiceshy_store::engine::testing::Counting;
-use twiceshy_store::engine::{Changes, InMemory, Lmdb, Redb, Table};
+use twiceshy_store::engine::{Changes, Counting, InMemory, Lmdb, Redb, Table};
 use twiceshy_store::files::{Directory, NoFiles};
 use twiceshy_store::{
     Batch, Durability, Engine, Error, FilterChoice, Layout, Merged, Split, Store, StoreBuilder,

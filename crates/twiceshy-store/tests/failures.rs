@@ -15,13 +15,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use support::{Model, Operation, check, key, share, stranger};
 use twiceshy::hash::Seed;
-use twiceshy::testing::Source;
-use twiceshy_store::engine::testing::{Cut, FailedWrite, Failing};
 use twiceshy_store::engine::{Changes, EngineError, InMemory, InMemorySnapshot, Snapshot, Table};
-use twiceshy_store::files::LossyFiles;
 use twiceshy_store::{
     Durability, Engine, Error, Layout, Merged, Split, Store, StoreBuilder, WhenFull,
 };
+use twiceshy_store_testing::{Cut, FailedWrite, Failing, LossyFiles};
+use twiceshy_testing::Source;
 
 /// What the engine holds, without the store's help.
 trait Truth: Layout {

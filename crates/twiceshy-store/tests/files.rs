@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use tempfile::tempdir;
-use twiceshy::testing::Source;
-use twiceshy_store::engine::testing::{Cut, Survivors};
-use twiceshy_store::files::{Directory, Files, LossyFiles, NoFiles};
+use twiceshy_store::files::{Directory, Files, NoFiles};
+use twiceshy_store_testing::{Cut, LossyFiles, Survivors};
+use twiceshy_testing::Source;
 
 #[test]
 fn a_directory_has_files() {

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex};
 use twiceshy::ReverseMap;
 use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy::sets::reverse_map::MemoryMap;
-use twiceshy::testing::Source;
 use twiceshy_store::engine::InMemory;
 use twiceshy_store::guard::{EngineMap, Learnt};
 use twiceshy_store::{Check, Guard, GuardError, StoreBuilder, WhenFull};
+use twiceshy_testing::Source;
 
 type Rows = BTreeSet<(u64, Vec<u8>)>;
 

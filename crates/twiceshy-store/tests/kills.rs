@@ -28,11 +28,10 @@ use std::time::{Duration, Instant};
 use support::{Model, Operation, check, contents, share, stranger};
 use tempfile::TempDir;
 use twiceshy::filters::adaptive::Leave;
-use twiceshy::testing::Source;
-use twiceshy_store::engine::testing::Counting;
-use twiceshy_store::engine::{Fjall, FjallOptions, Lmdb, Redb};
+use twiceshy_store::engine::{Counting, Fjall, FjallOptions, Lmdb, Redb};
 use twiceshy_store::files::Directory;
 use twiceshy_store::{Durability, Engine, Layout, Merged, Split, Store, StoreBuilder, WhenFull};
+use twiceshy_testing::Source;
 
 /// The seed of the first directory of each engine and layout.
 const SEED: u64 = 5_000;

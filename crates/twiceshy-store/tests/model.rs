@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::filters::adaptive::policy::Policy;
-use twiceshy::testing::{Exhausted, Source};
 use twiceshy_store::engine::{Fjall, InMemory, Lmdb, Redb};
 use twiceshy_store::files::Directory;
 use twiceshy_store::{
     Batch, Durability, Engine, Error, FilterChoice, Layout, Merged, Split, Store, StoreBuilder,
     WhenFull,
 };
+use twiceshy_testing::{Exhausted, Source};
 
 /// What happened, so that a test that tests nothing is noticed.
 #[derive(Debug, Default)]

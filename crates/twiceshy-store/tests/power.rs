@@ -16,11 +16,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use support::{Model, Operation, check, contents, share};
 use twiceshy::hash::Seed;
-use twiceshy::testing::Source;
 use twiceshy_store::engine::Redb;
-use twiceshy_store::engine::testing::{Cut, PowerLoss, Survivors};
-use twiceshy_store::files::LossyFiles;
 use twiceshy_store::{Error, Layout, Merged, Split, Store, StoreBuilder};
+use twiceshy_store_testing::{Cut, LossyFiles, PowerLoss, Survivors};
+use twiceshy_testing::Source;
 
 /// One operation of a script, or the end of a process and the beginning of the next.
 #[derive(Clone, Debug)]

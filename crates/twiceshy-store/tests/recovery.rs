@@ -9,10 +9,9 @@ use std::sync::Arc;
 
 use support::{Model, check, key, stranger};
 use twiceshy::hash::Seed;
-use twiceshy_store::engine::InMemory;
-use twiceshy_store::engine::testing::{Counting, Cut};
-use twiceshy_store::files::LossyFiles;
+use twiceshy_store::engine::{Counting, InMemory};
 use twiceshy_store::{Layout, Merged, Split, Store, StoreBuilder};
+use twiceshy_store_testing::{Cut, LossyFiles};
 
 /// What outlives a process.
 struct Machine {

@@ -3,7 +3,7 @@
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg twiceshy_shuttle" cargo test -p twiceshy-store --no-default-features \
-//!     --features testing --test shuttle --target-dir target/shuttle
+//!     --test shuttle --target-dir target/shuttle
 //! ```
 //!
 //! `cargo xtask test --only shuttle` does that. Without the flag there is nothing in here.

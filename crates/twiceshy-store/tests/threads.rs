@@ -11,12 +11,12 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread;
 
-use twiceshy::testing::Source;
 use twiceshy_store::engine::{InMemory, Redb};
 use twiceshy_store::files::NoFiles;
 use twiceshy_store::{
     Batch, Durability, Engine, FilterChoice, Layout, Merged, Split, Store, StoreBuilder, WhenFull,
 };
+use twiceshy_testing::Source;
 
 const KEYS: u64 = 512;
 

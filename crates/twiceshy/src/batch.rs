@@ -93,7 +93,6 @@ pub(crate) fn in_pieces<K>(
 
 /// A batch that stopped at a key that could not be inserted. The keys before it are in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Interrupted {
     /// How many keys are in: the position of the one that could not be inserted.
     pub inserted: u64,

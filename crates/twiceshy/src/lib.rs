@@ -32,12 +32,12 @@ pub mod merge;
 mod minirun;
 mod outcome;
 mod prints;
+#[doc(hidden)]
+pub mod raw;
 pub mod sets;
 pub mod sizing;
 mod stats;
 pub mod table;
-#[cfg(feature = "testing")]
-pub mod testing;
 pub mod traits;
 
 pub use builder::Builder;

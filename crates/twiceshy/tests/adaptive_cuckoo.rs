@@ -12,8 +12,8 @@ use twiceshy::filters::telescoping::{TelescopingFilter, TelescopingSet};
 use twiceshy::hash::{Seed, Sip13};
 use twiceshy::sets::lock_step::{Accesses, Counted, LockStep, LockStepError, MemoryCells};
 use twiceshy::sets::reverse_map::MemoryMap;
-use twiceshy::testing::Source;
 use twiceshy::{AdaptiveFilter, AdaptiveSet, Error, Inserted, Removed, Reported, ReverseMap};
+use twiceshy_testing::Source;
 
 fn cyclic(selector_bits: u32) -> Scheme {
     Scheme::Cyclic { selector_bits }

@@ -6,8 +6,8 @@
 
 mod share;
 
-use twiceshy::testing::Source;
-use twiceshy::testing::adaptive::{Deed, Deeds, Setting, run};
+use twiceshy_testing::Source;
+use twiceshy_testing::adaptive::{Deed, Deeds, Setting, run};
 
 /// Operations in one universe of keys. Enough to fill the table and drain it again.
 const OPERATIONS: u64 = 1_000;

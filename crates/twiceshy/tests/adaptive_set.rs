@@ -7,8 +7,8 @@ use twiceshy::filters::adaptive::Leave;
 use twiceshy::filters::adaptive::policy::Policy;
 use twiceshy::hash::{HashKind, Seed, Sip13, StreamHash};
 use twiceshy::table::Minirun;
-use twiceshy::testing::Source;
 use twiceshy::{AdaptiveFilter, AdaptiveSet, Error, Inserted, QuotientFilter, Removed, Reported};
+use twiceshy_testing::Source;
 
 fn set(slots: u64, remainder_bits: u32, seed: u64) -> AdaptiveSet {
     let builder = AdaptiveFilter::builder()

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use twiceshy::hash::Seed;
-use twiceshy::testing::Source;
-use twiceshy::testing::adaptive::universe::Chosen;
 use twiceshy::{AdaptiveFilter, BroomSet, Error, Removed, Reported};
+use twiceshy_testing::Source;
+use twiceshy_testing::adaptive::universe::Chosen;
 
 fn broom(slots: u64, bits: u32) -> BroomSet {
     let builder = AdaptiveFilter::builder().slots(slots).remainder_bits(bits);

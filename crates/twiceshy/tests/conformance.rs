@@ -8,9 +8,9 @@ mod share;
 use twiceshy::builder::Buildable;
 use twiceshy::hash::Seed;
 use twiceshy::table::Geometry;
-use twiceshy::testing::adaptive::universe::Chosen;
-use twiceshy::testing::{Kind, Report, Shape, Source, Subject, run, run_shaped};
 use twiceshy::{AdaptiveFilter, Builder, QuotientFilter};
+use twiceshy_testing::adaptive::universe::Chosen;
+use twiceshy_testing::{Kind, Report, Shape, Source, Subject, run, run_shaped};
 
 /// Operations on each geometry with each shape. Enough to fill and drain the largest
 /// table here more than once.

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use twiceshy::testing::fuzz::{
+use twiceshy_testing::fuzz::{
     fuzz_adaptive, fuzz_code, fuzz_cuckoo, fuzz_lists, fuzz_loader, fuzz_plain, fuzz_telescoping,
 };
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::table::Geometry;
-use twiceshy::testing::adaptive::universe::Chosen;
-use twiceshy::testing::{Kind, Report, Shape, Source, run_shaped};
 use twiceshy::{CountingFilter, Error, Removed};
+use twiceshy_testing::adaptive::universe::Chosen;
+use twiceshy_testing::{Kind, Report, Shape, Source, run_shaped};
 
 fn counting(slots: u64, bits: u32) -> CountingFilter {
     CountingFilter::builder()

@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use twiceshy::file::{self, FilterKind, HEADER_BYTES, VERSION, View};
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{HashKind, Hashed, Seed, Sip13};
-use twiceshy::testing::Source;
-use twiceshy::testing::files::{Verdict, judge, repair};
 use twiceshy::{AdaptiveFilter, CountingFilter, Error, Filter, QuotientFilter};
+use twiceshy_testing::Source;
+use twiceshy_testing::files::{Verdict, judge, repair};
 
 fn plain(slots: u64, bits: u32, keys: impl IntoIterator<Item = u64>) -> QuotientFilter {
     let builder = QuotientFilter::builder().slots(slots).remainder_bits(bits);

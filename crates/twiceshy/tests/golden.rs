@@ -20,11 +20,11 @@ use twiceshy::filters::telescoping::PlainTelescopingFilter;
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::sets::keyed::{KeyedFilter, KeyedSet};
 use twiceshy::sets::lock_step::MemoryCells;
-use twiceshy::testing::files::{Verdict, judge, repair};
 use twiceshy::{
     AdaptiveFilter, Builder, CountingFilter, ExtensionFilter, Filter, Insert, QuotientFilter,
     TelescopingFilter,
 };
+use twiceshy_testing::files::{Verdict, judge, repair};
 
 fn path(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");

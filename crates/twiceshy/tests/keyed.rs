@@ -9,11 +9,11 @@ use twiceshy::file::HEADER_BYTES;
 use twiceshy::hash::Seed;
 use twiceshy::sets::keyed::{KeyedFilter, KeyedSet};
 use twiceshy::table::Geometry;
-use twiceshy::testing::adaptive::universe::Chosen;
-use twiceshy::testing::files::{Verdict, judge, repair};
-use twiceshy::testing::keyed::{self, PLAYERS, Player, Tally};
-use twiceshy::testing::{Kind, Report, Shape, Source, Subject, run_shaped};
 use twiceshy::{Builder, ExtensionFilter, TelescopingFilter};
+use twiceshy_testing::adaptive::universe::Chosen;
+use twiceshy_testing::files::{Verdict, judge, repair};
+use twiceshy_testing::keyed::{self, PLAYERS, Player, Tally};
+use twiceshy_testing::{Kind, Report, Shape, Source, Subject, run_shaped};
 
 /// Every kind of filter, many games.
 #[test]

@@ -13,8 +13,8 @@ use twiceshy::lists::{
     YesNo, YesNoList,
 };
 use twiceshy::sets::reverse_map::MemoryMap;
-use twiceshy::testing::Source;
-use twiceshy::testing::lists::{Moves, check_static, play_any};
+use twiceshy_testing::Source;
+use twiceshy_testing::lists::{Moves, check_static, play_any};
 
 /// Lengths from 1:1000 to 1000:1, and empty lists.
 const LENGTHS: [(u64, u64); 12] = [

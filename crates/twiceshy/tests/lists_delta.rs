@@ -8,8 +8,8 @@ use twiceshy::lists::delta::{Ships, Why, apply, diff};
 use twiceshy::lists::static_::Like;
 use twiceshy::lists::{List, StaticYesNo, YesNo};
 use twiceshy::sets::reverse_map::MemoryMap;
-use twiceshy::testing::Source;
-use twiceshy::testing::lists::judge_delta;
+use twiceshy_testing::Source;
+use twiceshy_testing::lists::judge_delta;
 
 const FPR: f64 = 1.0 / 512.0;
 

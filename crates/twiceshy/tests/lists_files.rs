@@ -14,8 +14,8 @@ use twiceshy::lists::{
     Answer, Bloomier, BuildList, Cascade, IntegratedXor, List, ListFile, Seesaw, StaticYesNo,
     YesNoList, delta,
 };
-use twiceshy::testing::Source;
-use twiceshy::testing::files::{Verdict, judge, repair};
+use twiceshy_testing::Source;
+use twiceshy_testing::files::{Verdict, judge, repair};
 
 const YES: std::ops::Range<u64> = 0..60;
 const NO: std::ops::Range<u64> = 1_000..3_000;

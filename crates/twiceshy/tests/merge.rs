@@ -13,9 +13,9 @@ use twiceshy::Entry;
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::table::Minirun;
-use twiceshy::testing::Source;
-use twiceshy::testing::adaptive::universe::Chosen;
 use twiceshy::{AdaptiveFilter, CountingFilter, Error, Merge, QuotientFilter};
+use twiceshy_testing::Source;
+use twiceshy_testing::adaptive::universe::Chosen;
 
 /// Into the same geometry the union answers "maybe" exactly where one of the inputs does: no
 /// member is lost, nothing learnt is lost. The next adaptation drops what is surplus.

@@ -6,8 +6,8 @@
 use proptest::prelude::*;
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::table::{Fingerprint, Geometry};
-use twiceshy::testing::{Oracle, Source, run};
 use twiceshy::{Error, Inserted, QuotientFilter, Removed};
+use twiceshy_testing::{Oracle, Source, run};
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {

@@ -7,9 +7,9 @@ use twiceshy::filters::adaptive::Leave;
 use twiceshy::filters::adaptive::rebuild::{Learnt, Rebuilt};
 use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy::table::{Geometry, Minirun};
-use twiceshy::testing::adaptive::universe::{Chosen, Universe};
-use twiceshy::testing::{Exhausted, Source};
 use twiceshy::{AdaptiveFilter, AdaptiveSet, CountingFilter, Error, Removed};
+use twiceshy_testing::adaptive::universe::{Chosen, Universe};
+use twiceshy_testing::{Exhausted, Source};
 
 type Filter = AdaptiveFilter<Chosen>;
 

@@ -12,11 +12,11 @@ use twiceshy::cuckoo::{
     Scheme, VacuumFilter,
 };
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::testing::adaptive::universe::Chosen;
-use twiceshy::testing::files::{Verdict, judge, repair};
-use twiceshy::testing::relatives::CuckooInLockStep;
-use twiceshy::testing::{Kind, Report, Shape, Source, Subject, run, run_shaped};
 use twiceshy::{Error, Filter, HugePages, Insert, Removed, View};
+use twiceshy_testing::adaptive::universe::Chosen;
+use twiceshy_testing::files::{Verdict, judge, repair};
+use twiceshy_testing::relatives::CuckooInLockStep;
+use twiceshy_testing::{Kind, Report, Shape, Source, Subject, run, run_shaped};
 
 /// All shapes of hashes, and all of them mixed.
 fn conform<S: Subject>(name: &str, build: impl Fn() -> S, operations: u64) -> Report {

@@ -9,8 +9,8 @@ use sides::{Filter, Side, adaptive, geometry, stream, universe};
 use twiceshy::Entry;
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::table::Minirun;
-use twiceshy::testing::Source;
 use twiceshy::{AdaptiveFilter, Error, Merge, QuotientFilter};
+use twiceshy_testing::Source;
 
 /// Adapted filters of different geometries into ever more slots, and on from there.
 #[test]

@@ -11,7 +11,7 @@ mod layers;
 pub(crate) mod msrv;
 mod package;
 
-use crate::workspace::{LIBRARY, STORE, Workspace};
+use crate::workspace::{LIBRARY, STORE, TESTING, Workspace};
 use crate::{Result, command};
 
 /// One thing that must hold before a change goes in.
@@ -106,7 +106,7 @@ fn tests(workspace: &Workspace) -> Result<Outcome> {
 
 /// The tests in which every filter meets the oracle: what depends on the CPU shows there. All
 /// others would mean another build of each of them, for code that is the same both ways.
-const PORTABLE: [&str; 8] = [
+const PORTABLE: [&str; 9] = [
     "adaptive_model",
     "conformance",
     "counting",
@@ -115,12 +115,14 @@ const PORTABLE: [&str; 8] = [
     "lists",
     "properties",
     "relatives",
+    "suite",
 ];
 
 /// Other flags mean other builds of every dependency: a target directory of its own
 /// keeps them from pushing out the usual ones.
 fn portable(workspace: &Workspace) -> Result<Outcome> {
-    let mut cargo = workspace.cargo(&format!("test -p {LIBRARY} --all-features --lib"));
+    let args = format!("test -p {LIBRARY} -p {TESTING} --all-features --lib");
+    let mut cargo = workspace.cargo(&args);
     cargo.args(PORTABLE.iter().flat_map(|name| ["--test", name]));
     cargo.arg("--target-dir").arg(workspace.target("portable"));
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
@@ -136,8 +138,8 @@ fn portable(workspace: &Workspace) -> Result<Outcome> {
 /// The model checker's locks are another build of the store, so they too have a target
 /// directory of their own.
 fn shuttle(workspace: &Workspace) -> Result<Outcome> {
-    let features = "--no-default-features --features testing";
-    let mut cargo = workspace.cargo(&format!("test -p {STORE} {features} --test shuttle"));
+    let args = format!("test -p {STORE} --no-default-features --test shuttle");
+    let mut cargo = workspace.cargo(&args);
     cargo.arg("--target-dir").arg(workspace.target("shuttle"));
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     let flags = format!("{flags} --cfg twiceshy_shuttle");

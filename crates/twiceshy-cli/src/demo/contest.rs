@@ -9,8 +9,7 @@ use anyhow::Context;
 
 use crate::exit::Outcome;
 use twiceshy::hash::Seed;
-use twiceshy_store::engine::Redb;
-use twiceshy_store::engine::testing::Counting;
+use twiceshy_store::engine::{Counting, Redb};
 use twiceshy_store::files::Directory;
 use twiceshy_store::{Batch, Durability, FilterChoice, Store, StoreBuilder};
 

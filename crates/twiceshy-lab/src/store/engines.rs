@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use twiceshy::hash::Seed;
-use twiceshy_store::engine::testing::{Counting, Delayed};
-use twiceshy_store::engine::{Fjall, FjallOptions, Lmdb, Redb};
+use twiceshy_store::engine::{Counting, Fjall, FjallOptions, Lmdb, Redb};
 use twiceshy_store::files::Directory;
 use twiceshy_store::{
     Durability, Engine, EngineError, FilterChoice, Merged, Split, Store, StoreBuilder,
 };
+use twiceshy_store_testing::Delayed;
 
 use super::subject::Subject;
 

@@ -251,8 +251,8 @@ fn whole<K: Kind>(lab: &Lab<'_>, book: &mut Book) -> Result<()> {
 
 /// For tools that count instructions.
 fn profile(args: &Args, count: u64) -> Result<()> {
+    use twiceshy_store::engine::Counting;
     use twiceshy_store::engine::InMemory;
-    use twiceshy_store::engine::testing::Counting;
     use twiceshy_store::files::NoFiles;
 
     let data = Data {

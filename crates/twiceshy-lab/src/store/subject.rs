@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use anyhow::Result;
-use twiceshy_store::engine::testing::{Counting, Counts};
-use twiceshy_store::engine::{Snapshot, Table};
+use twiceshy_store::engine::{Counting, Counts, Snapshot, Table};
 use twiceshy_store::{Batch, Durability, Engine, Layout, Stats, Store};
 
 use super::data::{Data, Key};

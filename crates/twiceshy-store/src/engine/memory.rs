@@ -21,10 +21,11 @@ impl InMemory {
     pub fn new() -> Self {
         InMemory::default()
     }
+}
 
-    /// Another one with the same entries, which goes its own way from here.
-    #[cfg(feature = "testing")]
-    pub(super) fn fork(&self) -> Self {
+/// A copy goes its own way. The two share each table until one of them changes it.
+impl Clone for InMemory {
+    fn clone(&self) -> Self {
         let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         InMemory {
             tables: Mutex::new(tables.clone()),

@@ -16,7 +16,7 @@
 //! | `Fjall` | `fjall` | an LSM tree in pure Rust |
 //! | `Lmdb` | `lmdb` | LMDB, a memory-mapped B-tree in C |
 //! | [`InMemory`] | | a map in memory, for tests and caches |
-//! | `testing` | `testing` | engines that fail, count, wait, crash or lose their power |
+//! | [`Counting`] | | any of them, and how often it was read and written |
 //!
 //! What a crash can take, as each database promises it:
 //!
@@ -31,6 +31,7 @@
 //! in a put, and just not there for everything else: a get, a delete, the bounds of a range.
 
 mod changes;
+mod counting;
 #[cfg(any(feature = "redb", feature = "fjall", feature = "lmdb"))]
 mod create;
 mod error;
@@ -42,13 +43,12 @@ mod memory;
 #[cfg(feature = "redb")]
 mod redb;
 mod table;
-#[cfg(feature = "testing")]
-pub mod testing;
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
 pub use self::changes::{Change, Changes};
+pub use self::counting::{Counting, CountingSnapshot, Counts};
 pub use self::error::EngineError;
 #[cfg(feature = "fjall")]
 pub use self::fjall::{Fjall, FjallOptions, FjallSnapshot};

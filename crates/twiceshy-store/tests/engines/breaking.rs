@@ -3,10 +3,10 @@
 use std::ops::{Bound, ControlFlow};
 use std::time::{Duration, Instant};
 
-use twiceshy_store::engine::testing::{
-    Counting, Counts, Crashing, Cut, Delayed, FailedWrite, Failing,
+use twiceshy_store::engine::{
+    Changes, Counting, Counts, Durability, Engine, EngineError, InMemory, Snapshot, Table,
 };
-use twiceshy_store::engine::{Changes, Durability, Engine, EngineError, InMemory, Snapshot, Table};
+use twiceshy_store_testing::{Crashing, Cut, Delayed, FailedWrite, Failing};
 
 const ALL: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Unbounded, Bound::Unbounded);
 

@@ -17,8 +17,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use twiceshy_store::engine::testing::{Counting, Crashing, Cut, Delayed, FailedWrite, Failing};
-use twiceshy_store::engine::{Engine, EngineError, InMemory};
+use twiceshy_store::engine::{Counting, Engine, EngineError, InMemory};
+use twiceshy_store_testing::{Crashing, Cut, Delayed, FailedWrite, Failing};
 
 /// A kind of engine under test.
 trait Kind {

@@ -1,7 +1,7 @@
 //! redb on a disk that loses its power, at every operation of a script.
 
-use twiceshy_store::engine::testing::{Cut, PowerLoss, Survivors};
 use twiceshy_store::engine::{Changes, Durability, Engine, EngineError, Redb, Table};
+use twiceshy_store_testing::{Cut, PowerLoss, Survivors};
 
 use super::script::{Commit, commits, position, state};
 

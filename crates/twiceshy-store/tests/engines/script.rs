@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 
-use twiceshy::testing::Source;
 use twiceshy_store::engine::{Changes, Durability, Engine, Snapshot, Table};
+use twiceshy_testing::Source;
 
 pub(super) type State = BTreeMap<(Table, Vec<u8>), Vec<u8>>;
 

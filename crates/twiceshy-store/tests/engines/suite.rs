@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use tempfile::tempdir;
-use twiceshy::testing::Source;
 use twiceshy_store::engine::{Bounds, Changes, Durability, Engine, Snapshot, Table};
+use twiceshy_testing::Source;
 
 use super::Kind;
 

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use twiceshy::testing::Source;
 use twiceshy_store::{Batch, Durability, Engine, Error, Layout, Store};
+use twiceshy_testing::Source;
 
 /// What a store should hold.
 pub type Model = BTreeMap<Vec<u8>, Vec<u8>>;

@@ -157,13 +157,3 @@ pub(crate) mod sealed {
         fn verify(&mut self) -> Result<(), Violation>;
     }
 }
-
-/// Writes the right checksum into a file, so that tests can damage what it protects. Bytes
-/// that are no whole header stay as they are.
-#[cfg(feature = "testing")]
-pub(crate) fn repair_checksum(bytes: &mut [u8]) {
-    if let Some((header, table)) = bytes.split_first_chunk_mut::<HEADER_BYTES>() {
-        let (fields, checksum) = header.split_at_mut(header::CHECKSUM);
-        checksum.copy_from_slice(&checksum::of(fields, table).to_le_bytes());
-    }
-}

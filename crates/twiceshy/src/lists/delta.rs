@@ -405,12 +405,3 @@ fn read_leb128(bytes: &mut &[u8]) -> Option<u64> {
     }
     None
 }
-
-/// Writes the right checksum into a delta, so that tests can damage what it protects.
-#[cfg(feature = "testing")]
-pub(crate) fn repair(delta: &mut [u8]) {
-    if let Some((start, content)) = delta.split_at_mut_checked(START) {
-        let (fields, checksum) = start.split_at_mut(CHECKSUM);
-        checksum.copy_from_slice(&xxh3_64_with_seed(content, xxh3_64(fields)).to_le_bytes());
-    }
-}

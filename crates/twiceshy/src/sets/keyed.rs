@@ -152,6 +152,24 @@ impl<F: KeyedFilter> KeyedSet<F> {
         Ok(Self::from_filter(builder.build()?))
     }
 
+    /// A set of a filter, perhaps from a file, and its keys.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if these are not the keys of the filter.
+    pub fn from_parts(filter: F, keys: MemoryMap) -> Result<Self, Error> {
+        let keys = Counted::new(keys);
+        let set = KeyedSet { filter, keys };
+        match set.check_keys() {
+            Ok(()) => Ok(set),
+            Err(violation) => Err(Error::mismatch(violation.to_string())),
+        }
+    }
+
+    /// The filter and the keys.
+    pub fn into_parts(self) -> (F, MemoryMap) {
+        (self.filter, self.keys.into_inner())
+    }
+
     /// An empty set with an empty filter.
     pub(crate) fn from_filter(filter: F) -> Self {
         KeyedSet {
@@ -248,6 +266,11 @@ impl<F: KeyedFilter> KeyedSet<F> {
     /// The first invariant that does not hold.
     pub fn check_invariants(&self) -> Result<(), Violation> {
         self.filter.check_invariants()?;
+        self.check_keys()
+    }
+
+    /// Has every key a fingerprint of its own, and every fingerprint a key?
+    fn check_keys(&self) -> Result<(), Violation> {
         if self.filter.len() != self.len() as u64 {
             let len = self.filter.len();
             return Err(Violation::new("not one fingerprint for each key", len));
@@ -264,12 +287,6 @@ impl<F: KeyedFilter> KeyedSet<F> {
             }
         }
         Ok(())
-    }
-
-    /// Puts a filter with the same contents in place of this one.
-    #[cfg(feature = "testing")]
-    pub(crate) fn replace_filter(&mut self, filter: F) {
-        self.filter = filter;
     }
 
     fn is_member(&self, key: &Hashed<'_>) -> bool {

@@ -151,6 +151,12 @@ impl<R> Counted<R> {
         &self.map
     }
 
+    /// The map alone.
+    #[must_use]
+    pub fn into_inner(self) -> R {
+        self.map
+    }
+
     /// How often it was used.
     #[must_use]
     pub fn accesses(&self) -> Accesses {

@@ -5,8 +5,8 @@ use twiceshy::AdaptiveFilter;
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Seed, StreamHash};
 use twiceshy::table::{Geometry, Minirun};
-use twiceshy::testing::adaptive::universe::{Chosen, ChosenKey, Universe};
-use twiceshy::testing::{Exhausted, Source};
+use twiceshy_testing::adaptive::universe::{Chosen, ChosenKey, Universe};
+use twiceshy_testing::{Exhausted, Source};
 
 pub type Filter = AdaptiveFilter<Chosen>;
 

@@ -54,6 +54,7 @@ pub(crate) mod core;
 mod file;
 pub(crate) mod fill;
 mod hand_over;
+mod iter;
 mod keyed;
 mod marked;
 mod merge;
@@ -82,6 +83,7 @@ use crate::stats::Stats;
 use crate::table::{Extensions, Geometry, Marks, Minirun, Violation};
 use crate::traits::{Adaptive, Filter, Insert};
 
+pub use self::iter::StoredFingerprint;
 pub use self::set::AdaptiveSet;
 pub use crate::outcome::Leave;
 
@@ -368,14 +370,6 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     #[cfg(test)]
     pub(crate) fn as_bytes(&self) -> &[u8] {
         self.core.table.as_bytes()
-    }
-
-    /// All fingerprints in order, for the oracles.
-    #[cfg(feature = "testing")]
-    pub(crate) fn fingerprints(
-        &self,
-    ) -> impl Iterator<Item = (crate::table::Fingerprint, crate::prints::Print)> + '_ {
-        self.core.iter()
     }
 
     /// Verifies everything that must hold in the table, from scratch. For tests and for the

@@ -63,7 +63,7 @@ use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
 use crate::sets::keyed::KeyedSet;
 use crate::stats::Stats;
-use crate::table::{Geometry, Look, Minirun, Table, Violation};
+use crate::table::{Fingerprint, Geometry, Look, Minirun, Table, Violation};
 use crate::traits::{Filter, Insert};
 
 pub use crate::filters::lettered::Overflow;
@@ -248,16 +248,9 @@ impl<H: StreamHash, M: Bytes> ExtensionFilter<H, M> {
         Stats::of_table(&self.core.table, &self.core.geometry, items, items)
     }
 
-    /// The minirun ids of all slots, in the order of the table.
-    #[cfg(feature = "testing")]
-    pub(crate) fn ids(&self) -> Vec<u64> {
-        let bits = self.core.geometry.remainder_bits();
-        let runs = self.core.table.runs();
-        let each = |run: crate::table::Run| {
-            let slots = run.start..run.end;
-            slots.map(move |slot| run.quotient << bits | self.core.table.slot(slot).value)
-        };
-        runs.flat_map(each).collect()
+    /// All stored fingerprints without their extensions, in hash order.
+    pub fn iter(&self) -> impl Iterator<Item = Fingerprint> + '_ {
+        self.core.fingerprints()
     }
 
     /// Verifies everything that must hold in the table, from scratch. For tests and for the

@@ -22,7 +22,7 @@ use crate::code::Coding;
 use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
-use crate::table::{Geometry, Order, Run, Table, TableOptions, Violation};
+use crate::table::{Fingerprint, Geometry, Order, Run, Table, TableOptions, Violation};
 
 pub(crate) use self::list::Letters;
 pub(crate) use self::matching::match_all;
@@ -95,6 +95,16 @@ impl<C: Coding, M: Bytes> Core<C, M> {
     /// The run of a quotient.
     pub(crate) fn run(&self, quotient: u64) -> Run {
         self.table.run(quotient)
+    }
+
+    /// What stands in the slots, and in whose run, in the order of the table.
+    pub(crate) fn fingerprints(&self) -> impl Iterator<Item = Fingerprint> + '_ {
+        self.table.runs().flat_map(move |run| {
+            (run.start..run.end).map(move |slot| Fingerprint {
+                quotient: run.quotient,
+                remainder: self.table.slot(slot).value,
+            })
+        })
     }
 
     /// How many slots have a letter. Reads every block.

@@ -65,7 +65,7 @@ use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
 use crate::sets::keyed::KeyedSet;
 use crate::stats::Stats;
-use crate::table::{Geometry, Look, Violation};
+use crate::table::{Fingerprint, Geometry, Look, Violation};
 use crate::traits::{Filter, Insert};
 
 pub use crate::filters::lettered::Overflow;
@@ -355,15 +355,10 @@ impl<H: StreamHash, C: SelectorCoding, M: Bytes> TelescopingFilter<H, C, M> {
         Stats::of_table(&self.core.table, &self.core.geometry, items, items)
     }
 
-    /// All slots: the quotient, the remainder and the selector, in the order of the table.
-    #[cfg(feature = "testing")]
-    pub(crate) fn fingerprints(&self) -> Vec<(u64, u64, Selector)> {
-        let runs = self.core.table.runs();
-        let each = |run: crate::table::Run| {
-            let entries = self.core.entries(&run).into_iter();
-            entries.map(move |entry| (run.quotient, entry.value, entry.letter))
-        };
-        runs.flat_map(each).collect()
+    /// All stored fingerprints in the order of the table: quotients, and the remainders that
+    /// stand in the slots. The remainder of an item that has adapted is that of its selector.
+    pub fn iter(&self) -> impl Iterator<Item = Fingerprint> + '_ {
+        self.core.fingerprints()
     }
 
     /// Verifies everything that must hold in the table, from scratch. For tests and for the

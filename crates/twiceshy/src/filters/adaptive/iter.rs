@@ -1,0 +1,46 @@
+//! All stored fingerprints, one after the other.
+
+use super::AdaptiveFilter;
+use crate::bits::Bytes;
+use crate::hash::StreamHash;
+use crate::table::Fingerprint;
+
+/// A fingerprint as an [`AdaptiveFilter`] stores it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StoredFingerprint {
+    /// Quotient and remainder.
+    pub home: Fingerprint,
+    /// What it has learnt: digits of the key's hash stream from `h1` on. A digit has as many
+    /// bits as a slot: those of the remainder and those of the value.
+    pub extension: Vec<u64>,
+    /// The value stored with it.
+    pub value: u64,
+    /// How often its key was inserted; zero for a ghost.
+    pub count: u64,
+}
+
+impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
+    /// All stored fingerprints in hash order, ghosts included.
+    ///
+    /// ```
+    /// use twiceshy::AdaptiveSet;
+    ///
+    /// let mut set = AdaptiveSet::new(100, 0.2)?;
+    /// set.insert("robin")?;
+    /// for query in 0..1_000_u64 {
+    ///     set.report_false_positive(&query)?;
+    /// }
+    /// let stored: Vec<_> = set.filter().iter().collect();
+    /// assert_eq!((stored.len(), stored[0].count), (1, 1));
+    /// assert!(!stored[0].extension.is_empty(), "it has learnt");
+    /// # Ok::<(), twiceshy::Error>(())
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = StoredFingerprint> + '_ {
+        self.core.iter().map(|(home, print)| StoredFingerprint {
+            home,
+            extension: print.extension,
+            value: print.value,
+            count: print.count,
+        })
+    }
+}
