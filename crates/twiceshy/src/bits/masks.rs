@@ -3,8 +3,8 @@
 //! To look a mask up, or to make it by a shift, takes a processor about as long. But an operation
 //! on a table that is larger than the caches mostly waits, and what follows waits with it: up to
 //! some seventy instructions, after which the processor takes in no others, and the next operation
-//! can't begin to wait at the same time. Loads have a queue of their own. See `docs/design.md`,
-//! "Where the time goes".
+//! can't begin to wait at the same time. Loads have a queue of their own. See `docs/performance.md`,
+//! "What waits for memory".
 
 /// All of them, so that they have one address.
 #[repr(align(64))]

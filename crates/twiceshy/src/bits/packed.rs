@@ -42,7 +42,7 @@ pub struct Packed {
     /// Entry `n`: the highest bit of each of the first `n` slots of a window.
     highs_of_first: [u64; 65],
     /// Entry `n`: the byte where slot `n` starts. It is looked up, not computed: as few instructions as
-    /// possible should wait for a line that is not in the caches (see `docs/design.md`).
+    /// possible should wait for a line that is not in the caches (see `docs/performance.md`).
     bytes: [u16; 64],
     /// Entry `n`: the bit of that byte.
     bits_in_bytes: [u8; 64],

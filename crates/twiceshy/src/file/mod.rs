@@ -25,7 +25,7 @@
 //! all slots, or the bits of a Bloom filter. The checksum is the XXH3-64 of the table, seeded with
 //! the XXH3-64 of the 120 bytes
 //! before the checksum. The table is described in [`quotient`](crate::table) and, byte by
-//! byte, in `docs/design.md`.
+//! byte, in `docs/format.md`, which also has every kind of file.
 //!
 //! The seed is in the file, and whoever knows it can predict the filter's mistakes: keep
 //! files from those who may choose keys.

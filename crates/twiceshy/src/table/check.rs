@@ -36,7 +36,7 @@ pub(super) fn require(holds: bool, what: &'static str, at: u64) -> Result<(), Vi
 }
 
 impl<S: Sidecar, M: Bytes> Table<S, M> {
-    /// Verifies the invariants of `docs/design.md`, "The quotient table", in one pass that
+    /// Verifies the invariants of `docs/design.md`, "The table", in one pass that
     /// uses neither offsets nor select.
     ///
     /// # Errors
