@@ -1,6 +1,6 @@
 //! The command line as a whole.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::exit::{Outcome, Status};
 use crate::shell::Shell;
@@ -64,8 +64,8 @@ impl Cli {
             Command::Store(args) => store::run(args, &shell),
             Command::Filter(args) => filter::run(args, &shell),
             Command::List(args) => list::run(args, &shell),
-            Command::Completions(args) => completions::run(args),
-            Command::Man(args) => man::run(args),
+            Command::Completions(args) => completions::run(args, Cli::command()),
+            Command::Man(args) => man::run(args, Cli::command()),
         }
     }
 }

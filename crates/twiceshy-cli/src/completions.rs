@@ -3,10 +3,9 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::Shell;
 
-use crate::cli::Cli;
 use crate::exit::{Outcome, Status};
 
 /// Print a script that completes command lines in a shell
@@ -23,9 +22,10 @@ Examples:
   twiceshy completions zsh > ~/.zfunc/_twiceshy
   twiceshy completions fish > ~/.config/fish/completions/twiceshy.fish";
 
-pub(crate) fn run(args: &Args) -> Outcome<Status> {
+/// Prints the script for `program`.
+pub(crate) fn run(args: &Args, mut program: Command) -> Outcome<Status> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "twiceshy", &mut script);
+    clap_complete::generate(args.shell, &mut program, "twiceshy", &mut script);
     io::stdout()
         .write_all(&script)
         .context("can't write to standard output")?;

@@ -5,10 +5,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 
-use crate::cli::Cli;
 use crate::exit::{OrHint, Outcome, Status};
 
 /// Print the manual page, or write one for each command
@@ -25,13 +24,13 @@ Examples:
   twiceshy man | man -l -
   twiceshy man --out ~/.local/share/man/man1";
 
-pub(crate) fn run(args: &Args) -> Outcome<Status> {
-    let mut command = Cli::command();
-    command.build();
+/// Prints or writes the pages of `program`.
+pub(crate) fn run(args: &Args, mut program: Command) -> Outcome<Status> {
+    program.build();
     match &args.out {
-        Some(folder) => write_all(command, folder)?,
+        Some(folder) => write_all(program, folder)?,
         None => io::stdout()
-            .write_all(&page(command)?)
+            .write_all(&page(program)?)
             .context("can't write to standard output")?,
     }
     Ok(Status::Success)

@@ -40,9 +40,11 @@ mod lines;
 mod page;
 mod table;
 pub mod text;
+mod verdict;
 
 pub use axis::Axis;
 pub use bars::{Bar, BarChart};
 pub use lines::{LineChart, Series};
-pub use page::{Page, Verdict};
+pub use page::Page;
 pub use table::{Cell, Table};
+pub use verdict::Verdict;

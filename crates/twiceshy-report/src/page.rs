@@ -2,44 +2,15 @@
 
 use std::fmt::Write;
 
-use crate::Table;
 use crate::frame::{CHART_STYLE, COLOURS};
+use crate::table::Table;
 use crate::text::escape;
+use crate::verdict::Verdict;
 
 const PAGE_STYLE: &str = include_str!("page.css");
 
 /// With at least so many sections, a page has a list of contents.
 const CONTENTS: usize = 5;
-
-/// Whether a claim came out true.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It holds.
-    Holds,
-    /// It doesn't.
-    Fails,
-    /// It could not be judged here.
-    Open,
-}
-
-impl Verdict {
-    /// In words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Verdict::Holds => "holds",
-            Verdict::Fails => "doesn't hold",
-            Verdict::Open => "not judged",
-        }
-    }
-
-    pub(crate) const fn class(self) -> &'static str {
-        match self {
-            Verdict::Holds => "holds",
-            Verdict::Fails => "fails",
-            Verdict::Open => "open",
-        }
-    }
-}
 
 /// A page that loads nothing, from top to bottom. All text is escaped.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::text::escape;
+use crate::verdict::Verdict;
 
 /// What stands in one place of a [`Table`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ impl Cell {
     }
 
     /// "holds" or "doesn't hold", in its colour.
-    pub fn verdict(verdict: crate::Verdict) -> Self {
+    pub fn verdict(verdict: Verdict) -> Self {
         Cell {
             class: verdict.class(),
             ..Cell::new(verdict.words())
@@ -191,7 +192,6 @@ impl fmt::Display for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Verdict;
 
     fn table() -> Table {
         let mut table = Table::new(["what", "ns", "why"]).words(2);

@@ -212,25 +212,6 @@ impl<L: Layout> StoreBuilder<L> {
         self.options.shard_bits = self.shards.trailing_zeros();
         Ok((self.options, self.progress))
     }
-
-    /// Opens the store in a directory, or makes one there: a redb database `data.redb` and the
-    /// filter's files beside it.
-    ///
-    /// # Errors
-    /// Those of [`open`](Self::open), and [`Error::Files`] if the directory can't be made.
-    #[cfg(feature = "redb")]
-    pub fn open_dir(
-        self,
-        path: impl AsRef<std::path::Path>,
-    ) -> Result<crate::Store<crate::engine::Redb, L>, Error> {
-        let path = path.as_ref();
-        let files = crate::files::Directory::new(path).map_err(|source| Error::Files {
-            doing: "making the store's directory",
-            source,
-        })?;
-        let engine = crate::engine::Redb::create_or_open(path.join("data.redb"))?;
-        self.open(engine, files)
-    }
 }
 
 impl<L> fmt::Debug for StoreBuilder<L> {

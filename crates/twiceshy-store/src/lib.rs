@@ -55,7 +55,6 @@ mod image;
 mod journal;
 mod layout;
 mod meta;
-mod shard;
 mod store;
 mod sync;
 

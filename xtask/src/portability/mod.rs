@@ -11,11 +11,12 @@ mod targets;
 
 pub(crate) use sysroot::Sysroot;
 
+use std::process::Command;
+
 use clap::builder::PossibleValuesParser;
 
-use crate::steps::msrv;
-use crate::workspace::Workspace;
-use crate::{Result, suite};
+use crate::workspace::{LIBRARY, Workspace};
+use crate::{Result, command, suite};
 use targets::{TARGETS, Target};
 
 /// What to run, and how much of it.
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result {
     let sysroot = Sysroot::get(&workspace, version)?;
 
     println!("\n==== x86_64: the library builds with rustc {version}");
-    msrv::check(&workspace, &sysroot)?;
+    check(&workspace, &sysroot)?;
     let mut report = format!("x86_64: the library builds with rustc {version}\n");
 
     let chosen =
@@ -58,4 +59,19 @@ pub(crate) fn run(args: &Args) -> Result {
     }
     print!("\n{report}");
     Ok(())
+}
+
+/// Builds the library with a compiler that was fetched.
+pub(crate) fn check(workspace: &Workspace, sysroot: &Sysroot) -> Result {
+    let mut cargo = workspace.cargo("");
+    cargo.env("RUSTC", sysroot.rustc());
+    check_with(workspace, cargo)
+}
+
+/// The same with a cargo that knows its compiler.
+pub(crate) fn check_with(workspace: &Workspace, mut cargo: Command) -> Result {
+    cargo.args(["check", "--locked", "-p", LIBRARY, "--all-features"]);
+    // Two compilers in one target directory would throw away each other's work.
+    cargo.arg("--target-dir").arg(workspace.target("msrv"));
+    command::run(&mut cargo)
 }

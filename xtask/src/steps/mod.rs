@@ -8,7 +8,7 @@ mod features;
 mod hygiene;
 mod lab;
 mod layers;
-pub(crate) mod msrv;
+mod msrv;
 mod package;
 
 use crate::workspace::{LIBRARY, STORE, TESTING, Workspace};

@@ -13,13 +13,13 @@ use twiceshy::any::AnyFilter;
 use twiceshy::file::FilterKind;
 use twiceshy::hash::{HashKind, Seed};
 
-use super::kind::{HashArg, KindArg};
+use super::kind::KindArg;
 use super::recent::Recent;
 use super::spool::Spool;
 use super::weighted;
 use crate::exit::{OrHint, Outcome, Status};
 use crate::files;
-use crate::keys::{Format, FormatArgs, Input, Lines};
+use crate::keys::{Format, FormatArgs, HashArg, Input, Lines};
 use crate::numbers::{bytes, count, one_in};
 use crate::shell::Shell;
 

@@ -1,8 +1,7 @@
-//! Kinds and hashes by name.
+//! Kinds by name.
 
 use clap::ValueEnum;
 use twiceshy::file::FilterKind;
-use twiceshy::hash::HashKind;
 
 /// A kind of filter, as the command line calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -51,24 +50,6 @@ impl From<KindArg> for FilterKind {
             KindArg::BlockedBloom => FilterKind::BlockedBloom,
             KindArg::RetouchedBloom => FilterKind::RetouchedBloom,
             KindArg::WeightedBloom => FilterKind::WeightedBloom,
-        }
-    }
-}
-
-/// A hash, as the command line calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HashArg {
-    /// SipHash-1-3: safe against those who choose keys to hurt you
-    Sip13,
-    /// XXH3: faster, for keys that nobody chooses
-    Xxh3,
-}
-
-impl From<HashArg> for HashKind {
-    fn from(hash: HashArg) -> Self {
-        match hash {
-            HashArg::Sip13 => HashKind::SipHash13,
-            HashArg::Xxh3 => HashKind::Xxh3,
         }
     }
 }

@@ -23,8 +23,6 @@ use crate::exit::{OrHint, Outcome, Status};
 use crate::files;
 use crate::shell::Shell;
 
-pub(crate) use self::kind::HashArg;
-
 /// Filter files: sets that answer "maybe" or "no", and never "no" for a member
 #[derive(clap::Args, Debug)]
 #[command(arg_required_else_help = true, after_help = EXAMPLES)]

@@ -5,6 +5,7 @@
 //! inputs of any size take constant memory.
 
 mod format;
+mod hash;
 mod lines;
 mod questions;
 
@@ -13,6 +14,7 @@ use std::ffi::OsStr;
 use clap::Args;
 
 pub(crate) use self::format::Format;
+pub(crate) use self::hash::HashArg;
 pub(crate) use self::lines::{Input, Lines, is_stdin};
 pub(crate) use self::questions::{Line, Questions, Reply};
 

@@ -15,8 +15,7 @@ use twiceshy::lists::{Bloomier, BuildList, Cascade, IntegratedXor, List, ListFil
 use super::keys::{self, Keys};
 use crate::exit::{Outcome, Status};
 use crate::files::{self, is_stdout};
-use crate::filter::HashArg;
-use crate::keys::{FormatArgs, is_stdin};
+use crate::keys::{FormatArgs, HashArg, is_stdin};
 use crate::numbers::{bytes, count, one_in};
 use crate::shell::Shell;
 

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use crate::workloads::random::{key, mix};
+
 /// Keys per chunk: 16 KiB, at most half an L1 data cache.
 pub(crate) const CHUNK: usize = 2048;
 
@@ -137,18 +139,6 @@ impl Workload {
     fn key(&self, i: u64) -> u64 {
         key(self.seed, i)
     }
-}
-
-/// The key of number `i`: a bijection for every seed.
-pub(crate) fn key(seed: u64, i: u64) -> u64 {
-    mix(mix(seed).wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-pub(crate) fn mix(word: u64) -> u64 {
-    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }
 
 /// The least number from `from` on that has no factor in common with `n`.

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::compare::workload::mix;
+use crate::workloads::random::mix;
 
 /// A key of a record.
 pub(crate) type Key = [u8; 16];

@@ -39,7 +39,6 @@ use std::fmt;
 
 use anyhow::Result;
 
-use crate::compare::workload;
 use spec::Parameters;
 
 /// Somebody who asks.
@@ -119,12 +118,12 @@ impl Keys {
     /// The `i`-th member.
     pub(crate) fn member(self, i: u64) -> u64 {
         debug_assert!(i < Self::FIRST_STRANGER);
-        workload::key(self.seed, i)
+        random::key(self.seed, i)
     }
 
     /// The key of a workload's number; never a member.
     pub(crate) fn stranger(self, number: u64) -> u64 {
-        workload::key(self.seed, Self::FIRST_STRANGER + number)
+        random::key(self.seed, Self::FIRST_STRANGER + number)
     }
 }
 

@@ -1,6 +1,16 @@
 //! Chance with a seed: SplitMix64, fast and good enough for every draw here.
 
-use crate::compare::workload::mix;
+/// The key of number `i`: a bijection for every seed.
+pub(crate) fn key(seed: u64, i: u64) -> u64 {
+    mix(mix(seed).wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+pub(crate) fn mix(word: u64) -> u64 {
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
 
 /// A stream of random words.
 #[derive(Clone, Debug)]

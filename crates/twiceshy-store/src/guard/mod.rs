@@ -78,9 +78,8 @@ use crate::StoreBuilder;
 use crate::builder::{Options, WhenFull};
 use crate::engine::Table;
 use crate::filter::{Filter, FilterChoice, slots_for};
-use crate::generation::Generation;
+use crate::generation::{Asked, Generation, Lesson, Maybe, Turn, When};
 use crate::layout::Layout;
-use crate::shard::{Asked, Lesson, Maybe, Turn, When};
 use crate::sync::Mutex;
 
 /// A filter beside a database that you run already. See the [module](self) for the rules.

@@ -6,8 +6,7 @@ use twiceshy::ReverseMap;
 
 use super::{Guard, GuardError, Pending, build};
 use crate::builder::WhenFull;
-use crate::generation::Spot;
-use crate::shard::{Asked, Turn};
+use crate::generation::{Asked, Spot, Turn};
 
 /// A key that is about to be committed. Until this is dropped, the guard counts it among the
 /// members whether or not the reverse map lists it.

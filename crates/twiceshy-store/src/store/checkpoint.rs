@@ -8,9 +8,8 @@ use twiceshy::hash::Seed;
 use super::Store;
 use crate::engine::{Changes, Durability, Engine};
 use crate::error::Error;
-use crate::generation::Generation;
+use crate::generation::{Generation, Shard};
 use crate::layout::Layout;
-use crate::shard::Shard;
 use crate::sync::RwLockWriteGuard;
 use crate::{hash_order, image, meta};
 

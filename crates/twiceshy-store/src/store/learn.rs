@@ -10,11 +10,10 @@ use super::{Store, raise};
 use crate::builder::WhenFull;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::generation::{Generation, Spot};
+use crate::generation::{Asked, Generation, Lesson, Maybe, Spot, Turn, When};
 use crate::hash_order;
 use crate::journal;
 use crate::layout::Layout;
-use crate::shard::{Asked, Lesson, Maybe, Turn, When};
 use crate::store::read::target;
 
 /// How often somebody who gives a turn back looks after what others have left.

@@ -17,16 +17,34 @@ use crate::engine::{Durability, Engine};
 use crate::error::Error;
 use crate::files::Files;
 use crate::filter::{Filter, Measures, grown, slots_for};
-use crate::generation::Generation;
+use crate::generation::{Generation, Place, rest_of};
 use crate::hash_order;
 use crate::image::{self, GenerationImage, Image};
 use crate::journal::Journal;
 use crate::layout::Layout;
 use crate::meta::{self, Meta, Series};
-use crate::shard::{Place, rest_of};
 use crate::sync::{Mutex, RwLock};
 
 impl<L: Layout> StoreBuilder<L> {
+    /// Opens the store in a directory, or makes one there: a redb database `data.redb` and the
+    /// filter's files beside it.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), and [`Error::Files`] if the directory can't be made.
+    #[cfg(feature = "redb")]
+    pub fn open_dir(
+        self,
+        path: impl AsRef<std::path::Path>,
+    ) -> Result<Store<crate::engine::Redb, L>, Error> {
+        let path = path.as_ref();
+        let files = crate::files::Directory::new(path).map_err(|source| Error::Files {
+            doing: "making the store's directory",
+            source,
+        })?;
+        let engine = crate::engine::Redb::create_or_open(path.join("data.redb"))?;
+        self.open(engine, files)
+    }
+
     /// Opens the store in an engine, or makes one there if the engine is empty. `files` is
     /// where the filter is saved.
     ///

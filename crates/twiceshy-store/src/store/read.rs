@@ -5,9 +5,8 @@ use std::sync::Arc;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::filter::FilterChoice;
-use crate::generation::{Generation, Spot};
+use crate::generation::{Asked, Generation, Maybe, Spot};
 use crate::layout::{Layout, Target};
-use crate::shard::{Asked, Maybe};
 use crate::store::Store;
 
 impl<E: Engine, L: Layout> Store<E, L> {

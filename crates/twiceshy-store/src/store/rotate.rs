@@ -32,11 +32,10 @@ use super::write::CommitOver;
 use super::{Busy, Store, raise};
 use crate::engine::{Changes, Durability, Engine};
 use crate::error::Error;
-use crate::generation::Generation;
+use crate::generation::{Generation, STEP, Turn};
 use crate::hash_order::{self, entry};
 use crate::layout::Layout;
 use crate::meta::{self, Meta, Series};
-use crate::shard::{STEP, Turn};
 use crate::sync::Mutex;
 
 /// Bytes after which a step has enough records, even if they are few.

@@ -6,10 +6,9 @@ use std::ops::{Bound::Unbounded, ControlFlow};
 use super::Store;
 use crate::engine::{Engine, EngineError, Snapshot, Table};
 use crate::error::Error;
-use crate::generation::Generation;
+use crate::generation::{Asked, Generation};
 use crate::hash_order;
 use crate::layout::{Layout, Merged};
-use crate::shard::Asked;
 
 /// What was found to be right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

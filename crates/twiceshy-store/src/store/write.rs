@@ -12,9 +12,8 @@ use crate::builder::WhenFull;
 use crate::engine::{Changes, Engine};
 use crate::error::Error;
 use crate::filter::FilterChoice;
-use crate::generation::{Generation, Spot};
+use crate::generation::{Asked, Generation, Spot, Turn};
 use crate::layout::Layout;
-use crate::shard::{Asked, Turn};
 use crate::store::read::target;
 use crate::{hash_order, meta};
 

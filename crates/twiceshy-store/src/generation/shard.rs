@@ -32,9 +32,9 @@ use twiceshy::filters::adaptive::policy::{Decision, Judge, Policy};
 use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy::table::Minirun;
 
+use super::Generation;
 use crate::counters::Counters;
 use crate::filter::{Filter, Measures};
-use crate::generation::Generation;
 use crate::sync::{Condvar, Mutex, Shared};
 
 /// How many keys are handed over at a time, about.

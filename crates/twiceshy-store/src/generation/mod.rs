@@ -1,4 +1,7 @@
-//! All shards under one seed.
+//! All shards under one seed. A [shard] is the filter of a range of hashes; while keys move to
+//! another seed, it knows the generation that they move to.
+
+mod shard;
 
 use std::fmt;
 
@@ -8,7 +11,8 @@ use twiceshy::hash::{Hashed, Seed, Sip13, StreamHash, first_word};
 
 use crate::engine::Table;
 use crate::filter::{Filter, Measures, slots_for};
-use crate::shard::{Place, Shard};
+
+pub(crate) use self::shard::{Asked, Lesson, Maybe, Place, STEP, Shard, Turn, When, rest_of};
 
 /// The filter of a store under one seed, and where the engine keeps what is in its hash order.
 pub(crate) struct Generation {
