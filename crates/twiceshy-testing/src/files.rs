@@ -73,48 +73,13 @@ pub fn judge(bytes: &[u8]) -> Verdict {
         refuse_all::<Sip13>(bytes);
         return Verdict::NoFile;
     };
-    let earlier = info.version < info.kind.version();
     match info.hash {
-        HashKind::SipHash13 if earlier => judge_earlier::<Sip13>(bytes, info.kind),
         HashKind::SipHash13 => judge_kind::<Sip13>(bytes, info.kind),
-        HashKind::Xxh3 if earlier => judge_earlier::<InPlaceOfXxh3>(bytes, info.kind),
         HashKind::Xxh3 => judge_kind::<InPlaceOfXxh3>(bytes, info.kind),
         _ => {
             refuse_all::<Sip13>(bytes);
             Verdict::NoFile
         }
-    }
-}
-
-/// Loads a file of an earlier format, which can't be looked at where it lies. What is accepted is
-/// written as a file of today that is accepted.
-fn judge_earlier<H: StreamHash>(bytes: &[u8], kind: FilterKind) -> Verdict {
-    macro_rules! load {
-        ($filter:ty) => {{
-            assert!(View::<$filter>::new_unverified(bytes).is_err());
-            assert!(View::<$filter>::new(bytes).is_err());
-            let owned = <$filter>::from_bytes(bytes).map(|filter| filter.to_bytes());
-            let read = <$filter>::read_from(bytes).map(|filter| filter.to_bytes());
-            (owned, read)
-        }};
-    }
-    let (owned, read) = match kind {
-        FilterKind::Counting => load!(CountingFilter<H>),
-        FilterKind::Adaptive => load!(AdaptiveFilter<H>),
-        FilterKind::StaticYesNo => load!(StaticYesNo<H>),
-        kind => panic!("{kind} filters have but one format"),
-    };
-    assert_eq!(
-        owned.as_ref().ok(),
-        read.as_ref().ok(),
-        "the loaders disagree"
-    );
-    match owned {
-        Ok(today) => {
-            assert_eq!(judge(&today), Verdict::Accepted);
-            Verdict::Accepted
-        }
-        Err(_) => Verdict::Refused,
     }
 }
 

@@ -386,7 +386,7 @@ fn headers_say_what_is_wrong() {
     says(with(8, &0_u16.to_le_bytes()), "number 0; this library");
     says(
         with(8, &2_u16.to_le_bytes()),
-        "number 2; this library reads plain filters of numbers 1 to 1",
+        "number 2; this library reads plain filters of number 1",
     );
     says(with(10, &[9]), "a filter of kind 9");
     says(with(10, &[2]), "its table has");

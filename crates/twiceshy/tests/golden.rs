@@ -291,8 +291,8 @@ const DAMAGED: &[Damage] = &[
         "its checksum is wrong",
     ),
     (
-        "v1-damaged-truncated",
-        "v1-adaptive",
+        "v2-damaged-truncated",
+        "v2-adaptive",
         |bytes| bytes.truncate(250),
         "it has 250 bytes, where its header says",
     ),
@@ -465,45 +465,6 @@ fn golden_files_give_their_answers() {
         assert!(QUERIES.clone().all(|query| !filter.contains(&query)));
         assert!((2_000..3_000_u64).any(|query| filter.contains(&query)));
     }
-}
-
-/// Files of format 1, in which the slot was marked that continues another, are loaded and written
-/// as those of format 2. Nobody looks at them where they lie.
-#[test]
-fn files_of_format_1_become_those_of_format_2() {
-    fn loaded<F: Stored, E: std::fmt::Debug>(
-        name: &str,
-        load: impl Fn(&[u8]) -> Result<F, E>,
-        to_bytes: impl Fn(&F) -> Vec<u8>,
-    ) {
-        let (old, new) = (read(&format!("v1-{name}")), read(&format!("v2-{name}")));
-        let versions = [&old, &new].map(|bytes| file::peek(bytes).unwrap().version);
-        assert_eq!(versions, [1, 2]);
-        assert!(to_bytes(&load(&old).unwrap()) == new, "{name}");
-        assert_eq!(judge(&old), Verdict::Accepted);
-        for error in [
-            View::<F>::new(&old).unwrap_err(),
-            View::<F>::new_unverified(&old).unwrap_err(),
-        ] {
-            assert!(error.to_string().contains("write it again"), "{error}");
-        }
-    }
-    type Counting = CountingFilter;
-    type Adaptive = AdaptiveFilter;
-    loaded("counting", Counting::from_bytes, Counting::to_bytes);
-    loaded(
-        "counting",
-        |old| Counting::read_from(old),
-        Counting::to_bytes,
-    );
-    for name in ["adaptive", "adaptive-values"] {
-        loaded(name, Adaptive::from_bytes, Adaptive::to_bytes);
-        loaded(name, |old| Adaptive::read_from(old), Adaptive::to_bytes);
-    }
-    let error = Counting::from_bytes(&read("v1-damaged-order")).unwrap_err();
-    assert!(error.to_string().contains("is not one: "), "{error}");
-    let error = Adaptive::from_bytes(&read("v1-damaged-ghosts")).unwrap_err();
-    assert!(error.to_string().contains("not counted right"), "{error}");
 }
 
 #[test]

@@ -104,22 +104,6 @@ fn golden_lists_give_their_answers() {
     assert!(new == read("v2-list-static-next"));
 }
 
-/// A list of format 1 is loaded and written as one of format 2. What was made from it there, a delta,
-/// is for the file that it was.
-#[test]
-fn lists_of_format_1_become_those_of_format_2() {
-    for name in ["list-static", "list-static-next"] {
-        let (old, new) = (read(&format!("v1-{name}")), read(&format!("v2-{name}")));
-        let list: StaticYesNo = StaticYesNo::from_bytes(&old).unwrap();
-        assert!(list.to_bytes() == new, "{name}");
-        assert_eq!(judge(&old), Verdict::Accepted);
-    }
-    let delta = read("v1-list-delta");
-    let error = delta::apply(&read("v1-list-static"), &delta).unwrap_err();
-    assert!(error.to_string().contains("write it again"), "{error}");
-    assert!(delta::apply(&read("v2-list-static"), &delta).is_err());
-}
-
 #[test]
 fn every_flipped_bit_and_every_cut_is_noticed() {
     for (name, bytes) in files() {

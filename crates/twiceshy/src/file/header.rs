@@ -13,8 +13,7 @@ use crate::{bloom, cuckoo};
 /// What every file starts with.
 pub(super) const MAGIC: [u8; 8] = *b"twiceshy";
 
-/// The number of the newest format that this library writes. Filters whose bytes it did not change
-/// are written with the number of the format before: see [`FilterKind::version`].
+/// The number of the newest format: see [`FilterKind::version`].
 pub const VERSION: u16 = 2;
 
 /// Bytes before the table.
@@ -99,14 +98,8 @@ impl FilterKind {
         }
     }
 
-    /// The number of the format that filters of this kind are written in.
-    ///
-    /// | | |
-    /// | --- | --- |
-    /// | 1 | all kinds |
-    /// | 2 | counting and adaptive filters and static yes/no lists: a mark stands at the slot that goes on, not at the one that continues it |
-    ///
-    /// What was written in an earlier one can still be loaded, but no longer be looked at where it lies.
+    /// The number of the format of this kind, in which it is written and read: 2 for counting and adaptive
+    /// filters and static yes/no lists, 1 for all others.
     #[must_use]
     pub const fn version(self) -> u16 {
         if self.has_marks() { 2 } else { 1 }
@@ -283,13 +276,12 @@ impl Header {
         bytes
     }
 
-    /// Reads and checks the header at the start of `bytes`, without looking at a table. Gives the number
-    /// of its format as well.
+    /// Reads and checks the header at the start of `bytes`, without looking at a table.
     ///
     /// # Errors
-    /// [`Error::Format`] if this is no file of ours, or one of a later version;
+    /// [`Error::Format`] if this is no file of ours, or one of another version;
     /// [`Error::Corrupt`] if it says something impossible.
-    pub(super) fn decode(bytes: &[u8]) -> Result<(u16, Self), Error> {
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, Error> {
         let start = &bytes[..bytes.len().min(MAGIC.len())];
         if start.is_empty() || !MAGIC.starts_with(start) {
             return Err(Error::format("it does not start with \"twiceshy\""));
@@ -338,14 +330,14 @@ impl Header {
             ));
         }
         header.check(table_bytes)?;
-        if version > header.kind.version() {
+        if version != header.kind.version() {
             return Err(Error::format(format!(
-                "its format has number {version}; this library reads {} filters of numbers 1 to {}",
+                "its format has number {version}; this library reads {} filters of number {}",
                 header.kind,
                 header.kind.version()
             )));
         }
-        Ok((version, header))
+        Ok(header)
     }
 
     /// Could there be a filter like this?

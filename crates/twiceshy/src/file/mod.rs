@@ -110,11 +110,8 @@ pub(crate) use self::methods::file_methods;
 /// [`Error::Format`] if this is no file of ours, or one of a later version;
 /// [`Error::Corrupt`] if what it says is impossible.
 pub fn peek(bytes: &[u8]) -> Result<Info, Error> {
-    let (version, header) = Header::decode(bytes)?;
-    Ok(Info {
-        version,
-        ..Info::from(&header)
-    })
+    let header = Header::decode(bytes)?;
+    Ok(Info::from(&header))
 }
 
 /// A filter that has a file format and can be asked in it:

@@ -6,16 +6,15 @@ use super::header::{CHECKSUM, HEADER_BYTES, Header};
 use super::{FileFilter, checksum};
 use crate::error::Error;
 use crate::mem::{HugePages, Memory};
-use crate::table;
 
 /// Memory for a table is taken in steps of so many bytes while it arrives: what a header says
 /// about its length is worth nothing before that.
 const STEP: usize = 1 << 20;
 
 /// The header and the table of a file that is complete, of the kind and hash of `F`.
-fn split<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<(u16, Header, &[u8]), Error> {
-    let (version, header) = decode::<M, F>(bytes)?;
-    Ok((version, header, whole(bytes, &header)?))
+fn split<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<(Header, &[u8]), Error> {
+    let header = decode::<M, F>(bytes)?;
+    Ok((header, whole(bytes, &header)?))
 }
 
 /// The table of a file, if it is as long as the header says.
@@ -31,9 +30,9 @@ fn whole<'b>(bytes: &'b [u8], header: &Header) -> Result<&'b [u8], Error> {
     Ok(table)
 }
 
-/// A header of the kind and hash of `F`, and the number of its format.
-fn decode<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<(u16, Header), Error> {
-    let (version, header) = Header::decode(bytes)?;
+/// A header of the kind and hash of `F`.
+fn decode<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<Header, Error> {
+    let header = Header::decode(bytes)?;
     if (header.kind, header.hash) != (F::KIND, F::HASH) {
         return Err(Error::format(format!(
             "it holds the {} filter with the hash {}, not the {} filter with the hash {}",
@@ -43,7 +42,7 @@ fn decode<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<(u16, Header), Error> {
             F::HASH
         )));
     }
-    Ok((version, header))
+    Ok(header)
 }
 
 /// The bytes are those that were written.
@@ -68,36 +67,10 @@ fn verified<M, F: FileFilter<M>>(header: &Header, memory: M) -> Result<F, Error>
     }
 }
 
-/// A filter with memory of its own, where its table may be of an earlier format.
-fn upgraded<F: FileFilter<Memory>>(
-    version: u16,
-    header: &Header,
-    mut memory: Memory,
-) -> Result<F, Error> {
-    if version < header.kind.version() {
-        let bits = header.geometry.remainder_bits() + header.value_bits;
-        table::upgrade(memory.as_mut(), bits);
-    }
-    verified(header, memory)
-}
-
-/// A table that is looked at where it lies is of today's format.
-fn up_to_date(version: u16, header: &Header) -> Result<(), Error> {
-    let today = header.kind.version();
-    if version == today {
-        return Ok(());
-    }
-    Err(Error::format(format!(
-        "its format has number {version}, which can be loaded but not read in place; load it with \
-         `from_bytes` or `read_from` and write it again, which gives it number {today}"
-    )))
-}
-
 /// A filter over the bytes of a file.
 pub(super) fn view<'b, F: FileFilter<&'b [u8]>>(bytes: &'b [u8]) -> Result<F, Error> {
-    let (version, header, table) = split::<&[u8], F>(bytes)?;
+    let (header, table) = split::<&[u8], F>(bytes)?;
     check_sum(&bytes[..HEADER_BYTES], table)?;
-    up_to_date(version, &header)?;
     verified(&header, table)
 }
 
@@ -105,7 +78,7 @@ pub(super) fn view<'b, F: FileFilter<&'b [u8]>>(bytes: &'b [u8]) -> Result<F, Er
 pub(crate) fn view_any_hash<'b, F: FileFilter<&'b [u8]>>(
     bytes: &'b [u8],
 ) -> Result<(Header, F), Error> {
-    let (version, header) = Header::decode(bytes)?;
+    let header = Header::decode(bytes)?;
     if header.kind != F::KIND {
         return Err(Error::format(format!(
             "it holds the {} filter, not the {} filter",
@@ -115,31 +88,29 @@ pub(crate) fn view_any_hash<'b, F: FileFilter<&'b [u8]>>(
     }
     let table = whole(bytes, &header)?;
     check_sum(&bytes[..HEADER_BYTES], table)?;
-    up_to_date(version, &header)?;
     Ok((header, verified(&header, table)?))
 }
 
 /// The same, believing the table.
 pub(crate) fn view_unverified<'b, F: FileFilter<&'b [u8]>>(bytes: &'b [u8]) -> Result<F, Error> {
-    let (version, header, table) = split::<&[u8], F>(bytes)?;
-    up_to_date(version, &header)?;
+    let (header, table) = split::<&[u8], F>(bytes)?;
     F::assemble(&header, table)
 }
 
 /// A filter with memory of its own.
 pub(crate) fn from_bytes<F: FileFilter<Memory>>(bytes: &[u8]) -> Result<F, Error> {
-    let (version, header, table) = split::<Memory, F>(bytes)?;
+    let (header, table) = split::<Memory, F>(bytes)?;
     check_sum(&bytes[..HEADER_BYTES], table)?;
     let mut memory = Memory::zeroed(table.len(), HugePages::default())?;
     memory.as_mut().copy_from_slice(table);
-    upgraded(version, &header, memory)
+    verified(&header, memory)
 }
 
 /// A filter from a stream, of which no byte behind the file is read.
 pub(crate) fn read_from<F: FileFilter<Memory>>(mut reader: impl Read) -> Result<F, Error> {
     let mut start = Vec::new();
     read_up_to(&mut reader, &mut start, HEADER_BYTES)?;
-    let (version, header) = decode::<Memory, F>(&start)?;
+    let header = decode::<Memory, F>(&start)?;
     let bytes = header.table_bytes();
     let mut steps = Vec::new();
     let mut missing = bytes;
@@ -164,7 +135,7 @@ pub(crate) fn read_from<F: FileFilter<Memory>>(mut reader: impl Read) -> Result<
         rest = behind;
     }
     check_sum(&start, memory.as_ref())?;
-    upgraded(version, &header, memory)
+    verified(&header, memory)
 }
 
 /// Reads `count` bytes, or as many as there are.

@@ -43,7 +43,6 @@ mod shift;
 mod short;
 mod sidecar;
 mod table;
-mod upgrade;
 mod verify;
 mod writer;
 
@@ -64,7 +63,6 @@ pub use sidecar::{Bare, Mark, Marks, Sidecar};
 pub(crate) use sidecar::{Extensions, Unmarked};
 pub use table::{Table, TableOptions, spare_slots};
 pub(crate) use table::{size, size_of_blocks, split};
-pub(crate) use upgrade::upgrade;
 pub(crate) use verify::{Order, Tailed};
 pub use writer::Writer;
 
