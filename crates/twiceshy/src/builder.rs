@@ -165,6 +165,14 @@ impl<F: Build> Builder<F> {
         self.seed.map_or_else(Seed::random, Ok)
     }
 
+    /// The seed that was set, where keys come hashed.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if none was.
+    pub(crate) fn known_seed(&self) -> Result<Seed, Error> {
+        self.seed.ok_or_else(needs_seed)
+    }
+
     /// The size that was set by the method `name`, or else what the capacity takes.
     pub(crate) fn size(
         &self,
@@ -263,6 +271,12 @@ impl<F: Build> fmt::Debug for Builder<F> {
             .field("choices", &self.choices)
             .finish_non_exhaustive()
     }
+}
+
+/// Hashes without their seed make a filter that nobody can ask.
+#[cold]
+pub(crate) fn needs_seed() -> Error {
+    Error::geometry("set `seed` to the one that the keys were hashed with")
 }
 
 #[cfg(test)]

@@ -146,9 +146,7 @@ impl<F: BulkLoad> Builder<F> {
     /// As [`build_from`](Self::build_from), and [`Error::Geometry`] if no seed is set: it
     /// must be that of the hashes.
     pub fn build_from_hashes(self, hashes: impl IntoIterator<Item = u64>) -> Result<F, Error> {
-        if self.seed.is_none() {
-            return Err(needs_seed());
-        }
+        self.known_seed()?;
         let hashes = hashes.into_iter();
         Job::new(&self, exact_len(&hashes))?.load(hashes)
     }
@@ -176,9 +174,7 @@ impl<F: BulkLoad> Builder<F> {
         I: IntoIterator,
         I::Item: Key,
     {
-        if self.seed.is_none() {
-            return Err(needs_seed());
-        }
+        self.known_seed()?;
         let keys = keys.into_iter();
         let job = Job::new(&self, exact_len(&keys))?;
         let keyed = F::Hash::keyed(&job.seed);
@@ -206,9 +202,7 @@ impl<F: BulkLoad> Builder<F> {
         self,
         hashes: impl IntoIterator<Item = u64>,
     ) -> Result<F, Error> {
-        if self.seed.is_none() {
-            return Err(needs_seed());
-        }
+        self.known_seed()?;
         let hashes = hashes.into_iter();
         Job::new(&self, exact_len(&hashes))?.load_sorted(hashes)
     }
@@ -254,7 +248,7 @@ impl<F: BulkLoad> Job<F> {
         self.loader.load(fingerprints)?;
         match unsorted {
             Some(position) => Err(Error::Unsorted { position }),
-            None => self.loader.finish(),
+            None => F::from_loader(self.loader, self.seed),
         }
     }
 
@@ -317,7 +311,7 @@ impl<F: BulkLoad> Job<F> {
 
     fn pour<W: Word>(mut self, partitions: &[Partition<W>]) -> Result<F, Error> {
         pour(self.plan, partitions, self.threads, &mut self.loader)?;
-        self.loader.finish()
+        F::from_loader(self.loader, self.seed)
     }
 }
 
@@ -327,10 +321,4 @@ pub(crate) fn exact_len(items: &impl Iterator) -> Option<u64> {
         (least, Some(most)) if least == most => Some(least as u64),
         _ => None,
     }
-}
-
-/// Hashes without their seed make a filter that nobody can ask.
-#[cold]
-pub(crate) fn needs_seed() -> Error {
-    Error::geometry("set `seed` to the one that the keys were hashed with")
 }

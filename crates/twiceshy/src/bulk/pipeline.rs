@@ -7,14 +7,12 @@ use super::partition::{Partition, Plan};
 use super::sort::sort;
 use super::word::Word;
 use crate::error::Error;
+use crate::hash::Seed;
 use crate::table::{Fingerprint, Geometry};
 
 /// Who takes the fingerprints: [`load`](Self::load) is called again and again, with
 /// fingerprints that never descend.
-pub trait Loader: Sized {
-    /// What comes out.
-    type Filter;
-
+pub trait Loader {
     /// Which fingerprints there are.
     fn geometry(&self) -> Geometry;
 
@@ -23,19 +21,19 @@ pub trait Loader: Sized {
 
     /// Takes some.
     fn load(&mut self, fingerprints: impl Iterator<Item = Fingerprint>) -> Result<(), Error>;
-
-    /// There are no more.
-    fn finish(self) -> Result<Self::Filter, Error>;
 }
 
 /// An empty filter that can be loaded. Out of reach outside of this crate, it keeps
 /// [`BulkLoad`](super::BulkLoad) to it.
-pub trait IntoLoader {
+pub trait IntoLoader: Sized {
     /// Takes fingerprints in order.
-    type Loader: Loader<Filter = Self>;
+    type Loader: Loader;
 
     /// Begins to load into an empty filter.
     fn into_loader(self) -> Self::Loader;
+
+    /// The filter, loaded, of a seed.
+    fn from_loader(loader: Self::Loader, seed: Seed) -> Result<Self, Error>;
 }
 
 /// Divides the ids of hashes in any order, but no more of them than there is room for.

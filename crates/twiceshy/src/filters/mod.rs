@@ -6,6 +6,7 @@ pub mod extension;
 pub(crate) mod lettered;
 pub mod plain;
 pub mod telescoping;
+mod union;
 
 use crate::bits::Bytes;
 use crate::geometry::Geometry;

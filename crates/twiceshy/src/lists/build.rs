@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use super::join::{Keys, Lists};
 use super::plan::{self, fullest};
 use super::{StaticYesNo, check_rate};
+use crate::builder::needs_seed;
 use crate::error::Error;
 use crate::filters::adaptive::AdaptiveFilter;
 use crate::filters::adaptive::core::Core;
@@ -105,7 +106,7 @@ impl<H: StreamHash> Builder<H> {
         yes: &[Hashed<'_>],
         no: &[Hashed<'_>],
     ) -> Result<StaticYesNo<H>, Error> {
-        let seed = self.seed.ok_or_else(crate::bulk::needs_seed)?;
+        let seed = self.seed.ok_or_else(needs_seed)?;
         self.build_lists(seed, &Lists::of(Keys::hashed(yes), Keys::hashed(no))?)
     }
 

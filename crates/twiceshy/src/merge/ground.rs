@@ -19,6 +19,8 @@ pub(crate) enum Target {
     Doubled(u32),
     /// This many slots.
     Slots(u64),
+    /// Half of the slots.
+    Halved,
 }
 
 impl Default for Target {
@@ -28,6 +30,14 @@ impl Default for Target {
 }
 
 impl Ground {
+    pub(crate) const fn new(geometry: Geometry, seed: Seed, value_bits: u32) -> Self {
+        Ground {
+            geometry,
+            seed,
+            value_bits,
+        }
+    }
+
     /// What all inputs have in common, with the geometry of the one with the most slots.
     ///
     /// # Errors
@@ -80,6 +90,11 @@ impl Target {
         let bits = from.remainder_bits();
         match self {
             Target::Doubled(times) => doubled(from, times),
+            Target::Halved if from.slots() % 2 == 1 => Err(Error::geometry(format!(
+                "{} slots can't be halved, their number is odd; rebuild it with the keys",
+                from.slots()
+            ))),
+            Target::Halved => Geometry::new(from.slots() / 2, bits + 1),
             Target::Slots(slots) if slots >= from.slots() => {
                 let times = (slots / from.slots()).ilog2();
                 if from.slots().checked_shl(times) != Some(slots) {
@@ -95,20 +110,6 @@ impl Target {
                 Geometry::new(slots, bits + times)
             }
         }
-    }
-
-    /// Half of the slots.
-    ///
-    /// # Errors
-    /// [`Error::Geometry`] if their number is odd.
-    pub(crate) fn halved(from: &Geometry) -> Result<Target, Error> {
-        if from.slots() % 2 == 1 {
-            return Err(Error::geometry(format!(
-                "{} slots can't be halved, their number is odd; rebuild it with the keys",
-                from.slots()
-            )));
-        }
-        Ok(Target::Slots(from.slots() / 2))
     }
 }
 

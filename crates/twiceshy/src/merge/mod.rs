@@ -74,6 +74,7 @@ mod tests;
 
 use std::fmt;
 
+use crate::builder::Parts;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::mem::HugePages;
@@ -175,6 +176,27 @@ impl<'f, F> Merge<'f, F> {
     pub fn slots(mut self, slots: u64) -> Self {
         self.target = Target::Slots(slots);
         self
+    }
+
+    /// Half of the slots, with a remainder bit more.
+    pub(crate) fn halved(mut self) -> Self {
+        self.target = Target::Halved;
+        self
+    }
+
+    /// What the result is built from, if the filters have the ground in common that `ground` tells of
+    /// each.
+    ///
+    /// # Errors
+    /// [`Error::Merge`] that names the difference, [`Error::Geometry`] if there is no result of this size.
+    pub(crate) fn parts(&self, ground: impl Fn(&F) -> Ground) -> Result<Parts, Error> {
+        let ground = Ground::common(self.filters.iter().map(|&filter| ground(filter)))?;
+        Ok(Parts {
+            geometry: self.target.geometry(&ground.geometry)?,
+            seed: ground.seed,
+            huge_pages: self.huge_pages,
+            value_bits: ground.value_bits,
+        })
     }
 
     /// Whether the result may ask for huge pages. Default: it does if it is large.

@@ -1,24 +1,23 @@
 //! Loading a filter from sorted fingerprints, and from sorted keys with counts and values.
 
 use super::AdaptiveFilter;
+use super::core::Core;
 use super::fill::Fill;
 use super::keyed::is_same;
 use super::write::check_entry;
-use crate::builder::{Buildable, Builder};
-use crate::bulk::{BulkLoad, IntoLoader, Loader, needs_seed};
+use crate::builder::Builder;
+use crate::bulk::{BulkLoad, IntoLoader, Loader, exact_len};
 use crate::error::Error;
 use crate::hash::{Hashed, Seed, StreamHash};
 use crate::prints::{Digits, Print, edit};
 use crate::table::{Fingerprint, Geometry, Minirun};
 
-/// A filter that is being loaded.
+/// The table of a filter that is being loaded.
 #[derive(Debug)]
-pub struct AdaptiveLoader<H: StreamHash> {
+pub struct AdaptiveLoader {
     fill: Fill,
     /// The last fingerprint, where no two keys may share one.
     last: Option<Fingerprint>,
-    keyed: H::Keyed,
-    seed: Seed,
 }
 
 impl<H: StreamHash> BulkLoad for AdaptiveFilter<H> {
@@ -26,21 +25,21 @@ impl<H: StreamHash> BulkLoad for AdaptiveFilter<H> {
 }
 
 impl<H: StreamHash> IntoLoader for AdaptiveFilter<H> {
-    type Loader = AdaptiveLoader<H>;
+    type Loader = AdaptiveLoader;
 
-    fn into_loader(self) -> AdaptiveLoader<H> {
+    fn into_loader(self) -> AdaptiveLoader {
         AdaptiveLoader {
             fill: Fill::new(self.core),
             last: None,
-            keyed: self.keyed,
-            seed: self.seed,
         }
+    }
+
+    fn from_loader(loader: AdaptiveLoader, seed: Seed) -> Result<Self, Error> {
+        Ok(AdaptiveFilter::from_core(loader.fill.finish(), seed))
     }
 }
 
-impl<H: StreamHash> Loader for AdaptiveLoader<H> {
-    type Filter = AdaptiveFilter<H>;
-
+impl Loader for AdaptiveLoader {
     fn geometry(&self) -> Geometry {
         self.fill.geometry()
     }
@@ -67,14 +66,6 @@ impl<H: StreamHash> Loader for AdaptiveLoader<H> {
             }),
             None => loaded,
         }
-    }
-
-    fn finish(self) -> Result<AdaptiveFilter<H>, Error> {
-        Ok(AdaptiveFilter {
-            core: self.fill.finish(),
-            keyed: self.keyed,
-            seed: self.seed,
-        })
     }
 }
 
@@ -117,13 +108,10 @@ impl<H: StreamHash> Builder<AdaptiveFilter<H>> {
         self,
         entries: impl IntoIterator<Item = (Hashed<'k>, u64, u64)>,
     ) -> Result<AdaptiveFilter<H>, Error> {
-        if self.seed.is_none() {
-            return Err(needs_seed());
-        }
+        let seed = self.known_seed()?;
         let entries = entries.into_iter();
-        let parts = self.parts(crate::bulk::exact_len(&entries))?;
-        let mut loader = AdaptiveFilter::<H>::from_parts(parts)?.into_loader();
-        let fill = &mut loader.fill;
+        let parts = self.parts(exact_len(&entries))?;
+        let mut fill = Fill::new(Core::from_parts(&parts)?);
         let geometry = fill.geometry();
 
         let mut minirun = Vec::new();
@@ -134,14 +122,14 @@ impl<H: StreamHash> Builder<AdaptiveFilter<H>> {
             }
             check_entry(fill.layout(), count, value)?;
             if geometry.id(key.h0()) != geometry.id(last_h0) {
-                write_minirun(fill, &minirun)?;
+                write_minirun(&mut fill, &minirun)?;
                 minirun.clear();
             }
             last_h0 = key.h0();
             minirun.push((key, count, value));
         }
-        write_minirun(fill, &minirun)?;
-        loader.finish()
+        write_minirun(&mut fill, &minirun)?;
+        Ok(AdaptiveFilter::from_core(fill.finish(), seed))
     }
 }
 

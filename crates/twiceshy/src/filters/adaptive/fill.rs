@@ -15,6 +15,8 @@ pub(crate) struct Fill {
     layout: Layout,
     live: u64,
     ghosts: u64,
+    /// What the counts of live fingerprints are above one, in sum.
+    repeats: u128,
     counted: bool,
 }
 
@@ -27,6 +29,7 @@ impl Fill {
             layout: core.layout,
             live: 0,
             ghosts: 0,
+            repeats: 0,
             counted: false,
         }
     }
@@ -37,6 +40,11 @@ impl Fill {
 
     pub(crate) fn layout(&self) -> Layout {
         self.layout
+    }
+
+    /// The sum of all counts.
+    pub(crate) fn total(&self) -> u128 {
+        u128::from(self.live) + self.repeats
     }
 
     /// All slots of the table.
@@ -75,6 +83,8 @@ impl Fill {
         if print.is_ghost() {
             self.live -= 1;
             self.ghosts += 1;
+        } else {
+            self.repeats += u128::from(print.count - 1);
         }
         print
             .tail(self.layout.width)

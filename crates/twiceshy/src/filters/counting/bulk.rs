@@ -1,26 +1,31 @@
 //! Loading a filter from sorted fingerprints, equal ones counted.
 
 use super::CountingFilter;
-use crate::builder::{Buildable, Builder};
-use crate::bulk::{BulkLoad, IntoLoader, Loader, exact_len, needs_seed};
+use crate::builder::Builder;
+use crate::bulk::{BulkLoad, IntoLoader, Loader, exact_len};
 use crate::error::Error;
+use crate::filters::adaptive::core::Core;
 use crate::filters::adaptive::fill::Fill;
 use crate::hash::{Seed, StreamHash};
 use crate::prints::Print;
 use crate::table::{Fingerprint, Geometry};
 
-/// A filter that is being loaded.
+/// The table of a filter that is being loaded.
 #[derive(Debug)]
-pub struct CountingLoader<H: StreamHash> {
+pub struct CountingLoader {
     fill: Fill,
     /// The last fingerprint and how often it came: not written before another one comes.
     pending: Option<(Fingerprint, u64)>,
-    total: u128,
-    keyed: H::Keyed,
-    seed: Seed,
 }
 
-impl<H: StreamHash> CountingLoader<H> {
+impl CountingLoader {
+    fn new(core: Core) -> Self {
+        CountingLoader {
+            fill: Fill::new(core),
+            pending: None,
+        }
+    }
+
     fn add(&mut self, fingerprint: Fingerprint, count: u64) -> Result<(), Error> {
         match &mut self.pending {
             Some((last, before)) if *last == fingerprint => {
@@ -31,7 +36,6 @@ impl<H: StreamHash> CountingLoader<H> {
                 self.pending = Some((fingerprint, count));
             }
         }
-        self.total += u128::from(count);
         Ok(())
     }
 
@@ -51,22 +55,24 @@ impl<H: StreamHash> BulkLoad for CountingFilter<H> {
 }
 
 impl<H: StreamHash> IntoLoader for CountingFilter<H> {
-    type Loader = CountingLoader<H>;
+    type Loader = CountingLoader;
 
-    fn into_loader(self) -> CountingLoader<H> {
-        CountingLoader {
-            fill: Fill::new(self.core),
-            pending: None,
-            total: 0,
-            keyed: self.keyed,
-            seed: self.seed,
-        }
+    fn into_loader(self) -> CountingLoader {
+        CountingLoader::new(self.core)
+    }
+
+    fn from_loader(mut loader: CountingLoader, seed: Seed) -> Result<Self, Error> {
+        loader.write_pending()?;
+        Ok(CountingFilter {
+            total: loader.fill.total(),
+            core: loader.fill.finish(),
+            keyed: H::keyed(&seed),
+            seed,
+        })
     }
 }
 
-impl<H: StreamHash> Loader for CountingLoader<H> {
-    type Filter = CountingFilter<H>;
-
+impl Loader for CountingLoader {
     fn geometry(&self) -> Geometry {
         self.fill.geometry()
     }
@@ -77,16 +83,6 @@ impl<H: StreamHash> Loader for CountingLoader<H> {
 
     fn load(&mut self, mut fingerprints: impl Iterator<Item = Fingerprint>) -> Result<(), Error> {
         fingerprints.try_for_each(|fingerprint| self.add(fingerprint, 1))
-    }
-
-    fn finish(mut self) -> Result<CountingFilter<H>, Error> {
-        self.write_pending()?;
-        Ok(CountingFilter {
-            core: self.fill.finish(),
-            total: self.total,
-            keyed: self.keyed,
-            seed: self.seed,
-        })
     }
 }
 
@@ -115,12 +111,10 @@ impl<H: StreamHash> Builder<CountingFilter<H>> {
         self,
         counts: impl IntoIterator<Item = (u64, u64)>,
     ) -> Result<CountingFilter<H>, Error> {
-        if self.seed.is_none() {
-            return Err(needs_seed());
-        }
+        let seed = self.known_seed()?;
         let counts = counts.into_iter();
         let parts = self.parts(exact_len(&counts))?;
-        let mut loader = CountingFilter::<H>::from_parts(parts)?.into_loader();
+        let mut loader = CountingLoader::new(Core::from_parts(&parts)?);
         let geometry = loader.geometry();
         let mut last_h0 = 0;
         for (position, (h0, count)) in (0..).zip(counts) {
@@ -132,6 +126,6 @@ impl<H: StreamHash> Builder<CountingFilter<H>> {
                 loader.add(geometry.fingerprint(h0), count)?;
             }
         }
-        loader.finish()
+        CountingFilter::from_loader(loader, seed)
     }
 }

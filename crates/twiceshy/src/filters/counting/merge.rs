@@ -2,14 +2,12 @@
 
 use super::CountingFilter;
 use crate::bits::Bytes;
-use crate::builder::{Buildable, Parts};
+use crate::builder::Buildable;
 use crate::entry::Entry;
 use crate::error::Error;
-use crate::filters::adaptive::fill::Fill;
+use crate::filters::union::{Equal, unite};
 use crate::hash::StreamHash;
-use crate::merge::{Collision, Contender, Ground, Homes, Merge, Target, too_full};
-use crate::prints::Print;
-use crate::table::Minirun;
+use crate::merge::{Collision, Ground, Merge};
 
 impl<H: StreamHash> CountingFilter<H> {
     /// The sum of several filters of equal seed and equal `slots * 2^remainder_bits`, in the
@@ -58,10 +56,7 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
     /// [`Error::Geometry`] if the number of slots is odd or remainders have 56 bits,
     /// [`Error::Full`] if the counts need more slots.
     pub fn halved(&self) -> Result<CountingFilter<H>, Error> {
-        let target = Target::halved(&self.core.geometry)?;
-        let mut merge = Merge::of([self]);
-        merge.target = target;
-        merge.build()
+        Merge::of([self]).halved().build()
     }
 }
 
@@ -97,82 +92,15 @@ impl<'f, H: StreamHash, M: Bytes> Merge<'f, CountingFilter<H, M>> {
     /// [`Error::Merge`] if the filters differ in seed or number of ids; [`Error::Overflow`] if
     /// the sum of two counts does, or the resolver's own error; [`Error::Geometry`] if there
     /// is no result of this size; [`Error::Full`] if the counts need more slots.
-    pub fn build(mut self) -> Result<CountingFilter<H>, Error> {
-        let ground = Ground::common(self.filters.iter().map(|filter| Ground {
-            geometry: filter.core.geometry,
-            seed: filter.seed,
-            value_bits: 0,
-        }))?;
-        let result = CountingFilter::<H>::from_parts(Parts {
-            geometry: self.target.geometry(&ground.geometry)?,
-            seed: ground.seed,
-            huge_pages: self.huge_pages,
-            value_bits: 0,
-        })?;
-        let tables: Vec<_> = self
-            .filters
-            .iter()
-            .map(|filter| &filter.core.table)
-            .collect();
-        let used = tables.iter().map(|table| table.used()).sum();
-        let mut homes = Homes::new(&tables, ground.geometry.ids());
-        let mut fill = Fill::new(result.core);
-        let mut total = 0_u128;
-        let mut contenders = Vec::new();
-        loop {
-            let bare = homes.bare();
-            total += bare.len() as u128;
-            let geometry = fill.geometry();
-            fill.homes(bare.iter().map(|home| geometry.fingerprint_of(home.id())))
-                .map_err(|error| too_full(error, used))?;
-            let Some(home) = homes.next()? else {
-                break;
-            };
-            let alone = homes.peek().is_none_or(|next| next.id() != home.id());
-            if alone && !home.is_continued() {
-                fill.home(home.id(), 0)
-                    .map_err(|error| too_full(error, used))?;
-                total += 1;
-                continue;
-            }
-            contenders.clear();
-            let mut next = home;
-            loop {
-                let (source, at) = homes.place(next);
-                let core = &self.filters[source].core;
-                let count = core.read(core.table.slots_of_print(at)).count;
-                contenders.push(Contender::new(source, Entry::new(count, 0)));
-                match homes.peek() {
-                    Some(more) if more.id() == home.id() => next = more,
-                    _ => break,
-                }
-                homes.next()?;
-            }
-            contenders.sort_unstable_by_key(|contender| contender.source);
-            let collision = Collision::new(Minirun::from_id(home.id()), &contenders);
-            let count = match &mut self.resolver {
-                Some(resolver) if !alone => settled(resolver(&collision)?)?,
-                _ => collision.total()?,
-            };
-            total += u128::from(count);
-            fill.print(home.id(), &Print::new(count, 0))
-                .map_err(|error| too_full(error, used))?;
-        }
+    pub fn build(self) -> Result<CountingFilter<H>, Error> {
+        let parts = self.parts(|filter| Ground::new(filter.core.geometry, filter.seed, 0))?;
+        let result = CountingFilter::<H>::from_parts(parts)?;
+        let inputs = self.filters.iter().map(|filter| &filter.core).collect();
+        let (core, _, total) = unite(inputs, result.core, Equal::Count, self.resolver)?;
         Ok(CountingFilter {
-            core: fill.finish(),
+            core,
             total,
             ..result
         })
     }
-}
-
-fn settled(entry: Entry) -> Result<u64, Error> {
-    if entry.count == 0 || entry.value != 0 {
-        return Err(Error::merge(format!(
-            "a counting filter holds counts of at least one and no values, not the count {} and \
-             the value {} that the resolver gave",
-            entry.count, entry.value
-        )));
-    }
-    Ok(entry.count)
 }

@@ -44,17 +44,15 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
     ) -> Result<CountingFilter<H>, Error> {
         let used = self.core.table.used();
         let mut fill = Fill::new(into.core);
-        let mut total = 0_u128;
         let mut last = 0;
         // The new fingerprint being collected: its count, and the old ones in it.
         let mut id = 0;
         let mut count = 0_u64;
         let mut olds: Vec<u64> = Vec::new();
-        let mut flush = |fill: &mut Fill, id, count| {
+        let flush = |fill: &mut Fill, id, count| {
             if count == 0 {
                 return Ok(());
             }
-            total += u128::from(count);
             fill.print(id, &Print::new(count, 0))
                 .map_err(|error| too_full(error, used))
         };
@@ -88,8 +86,8 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
         }
         flush(&mut fill, id, count)?;
         Ok(CountingFilter {
+            total: fill.total(),
             core: fill.finish(),
-            total,
             ..into
         })
     }

@@ -6,13 +6,11 @@ use crate::error::Error;
 use crate::hash::{Seed, StreamHash};
 use crate::table::{Bare, Fingerprint, Geometry, Writer};
 
-/// A filter that is being loaded.
+/// The table of a filter that is being loaded.
 #[derive(Debug)]
-pub struct PlainLoader<H: StreamHash> {
+pub struct PlainLoader {
     writer: Writer<Bare>,
     geometry: Geometry,
-    keyed: H::Keyed,
-    seed: Seed,
 }
 
 impl<H: StreamHash> BulkLoad for QuotientFilter<H> {
@@ -20,21 +18,28 @@ impl<H: StreamHash> BulkLoad for QuotientFilter<H> {
 }
 
 impl<H: StreamHash> IntoLoader for QuotientFilter<H> {
-    type Loader = PlainLoader<H>;
+    type Loader = PlainLoader;
 
-    fn into_loader(self) -> PlainLoader<H> {
+    fn into_loader(self) -> PlainLoader {
         PlainLoader {
             writer: Writer::new(self.core.table),
             geometry: self.core.geometry,
-            keyed: self.keyed,
-            seed: self.seed,
         }
+    }
+
+    fn from_loader(loader: PlainLoader, seed: Seed) -> Result<Self, Error> {
+        Ok(QuotientFilter {
+            core: Core {
+                table: loader.writer.finish(),
+                geometry: loader.geometry,
+            },
+            keyed: H::keyed(&seed),
+            seed,
+        })
     }
 }
 
-impl<H: StreamHash> Loader for PlainLoader<H> {
-    type Filter = QuotientFilter<H>;
-
+impl Loader for PlainLoader {
     fn geometry(&self) -> Geometry {
         self.geometry
     }
@@ -47,16 +52,5 @@ impl<H: StreamHash> Loader for PlainLoader<H> {
     fn load(&mut self, fingerprints: impl Iterator<Item = Fingerprint>) -> Result<(), Error> {
         let slots = fingerprints.map(|print| (print.quotient, print.remainder));
         self.writer.push_all(slots)
-    }
-
-    fn finish(self) -> Result<QuotientFilter<H>, Error> {
-        Ok(QuotientFilter {
-            core: Core {
-                table: self.writer.finish(),
-                geometry: self.geometry,
-            },
-            keyed: self.keyed,
-            seed: self.seed,
-        })
     }
 }

@@ -2,11 +2,11 @@
 
 use super::{Core, QuotientFilter};
 use crate::bits::Bytes;
-use crate::builder::{Buildable, Parts};
+use crate::builder::Buildable;
 use crate::error::Error;
 use crate::hash::StreamHash;
 use crate::mem::Memory;
-use crate::merge::{Ground, Homes, Merge, Target, too_full};
+use crate::merge::{Ground, Homes, Merge, too_full};
 use crate::table::Writer;
 
 impl<H: StreamHash> QuotientFilter<H> {
@@ -58,10 +58,7 @@ impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
     /// [`Error::Geometry`] if the number of slots is odd or remainders have 56 bits,
     /// [`Error::Full`] if the items need more slots.
     pub fn halved(&self) -> Result<QuotientFilter<H>, Error> {
-        let target = Target::halved(&self.core.geometry)?;
-        let mut merge = Merge::of([self]);
-        merge.target = target;
-        merge.build()
+        Merge::of([self]).halved().build()
     }
 }
 
@@ -72,29 +69,16 @@ impl<H: StreamHash, M: Bytes> Merge<'_, QuotientFilter<H, M>> {
     /// [`Error::Merge`] if the filters differ in seed or number of ids, [`Error::Geometry`] if
     /// there is no result of this size, [`Error::Full`] if the items need more slots.
     pub fn build(self) -> Result<QuotientFilter<H, Memory>, Error> {
-        let ground = Ground::common(self.filters.iter().map(|filter| Ground {
-            geometry: filter.core.geometry,
-            seed: filter.seed,
-            value_bits: 0,
-        }))?;
-        let geometry = self.target.geometry(&ground.geometry)?;
-        let result = QuotientFilter::<H>::from_parts(Parts {
-            geometry,
-            seed: ground.seed,
-            huge_pages: self.huge_pages,
-            value_bits: 0,
-        })?;
+        let parts = self.parts(|filter| Ground::new(filter.core.geometry, filter.seed, 0))?;
+        let geometry = parts.geometry;
+        let result = QuotientFilter::<H>::from_parts(parts)?;
         let items: u64 = self.filters.iter().map(|filter| filter.len()).sum();
         let table = result.core.table;
         if items > table.slots() {
             return Err(too_full(table.full(), items));
         }
-        let tables: Vec<_> = self
-            .filters
-            .iter()
-            .map(|filter| &filter.core.table)
-            .collect();
-        let mut homes = Homes::new(&tables, ground.geometry.ids());
+        let tables = self.filters.iter().map(|filter| &filter.core.table);
+        let mut homes = Homes::new(&tables.collect::<Vec<_>>(), geometry.ids());
         let mut writer = Writer::new(table);
         loop {
             let chunk = homes.chunk()?;
