@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::probes::{Probes, ones};
 use crate::batch::{Interrupted, in_pieces, insert_in_pieces};
-use crate::bits::{Bytes, Cpu, Isa, Operation};
+use crate::bits::{Bytes, Cpu, Isa, dispatch};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, Seed, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
@@ -29,39 +29,34 @@ pub struct BitFilter<H: StreamHash, P: Probes, M = Memory> {
 
 // Compiled for each set of instructions, where that is worth a call: see `Probes::VECTORS`.
 
-struct Ask<'f, P> {
-    probes: &'f P,
-    bytes: &'f [u8],
-    h0: u64,
-}
+dispatch! {
+    impl[H: StreamHash, M: Bytes, P: Probes] BitFilter<H, P, M> {
+        fn contains_by_vectors(&self, h0: u64) -> bool = contains_on;
 
-impl<P: Probes> Operation for Ask<'_, P> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
-        self.probes.contains(self.bytes, self.h0)
+        fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) -> () = contains_hashes_on;
     }
 }
 
-struct AskAll<'f, P> {
-    probes: &'f P,
-    bytes: &'f [u8],
-    hashes: &'f [u64],
-    found: &'f mut [bool],
+dispatch! {
+    impl[H: StreamHash, P: Probes] BitFilter<H, P> {
+        fn insert_by_vectors(&mut self, h0: u64) -> () = insert_on;
+    }
 }
 
-impl<P: Probes> Operation for AskAll<'_, P> {
-    type Output = ();
+impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
+    #[inline(always)]
+    fn cpu(&self) -> Cpu {
+        self.cpu
+    }
 
     #[inline(always)]
-    fn run<I: Isa>(self) {
-        let AskAll {
-            probes,
-            bytes,
-            hashes,
-            found,
-        } = self;
+    fn contains_on<I: Isa>(&self, h0: u64) -> bool {
+        self.probes.contains(self.memory.as_ref(), h0)
+    }
+
+    #[inline(always)]
+    fn contains_hashes_on<I: Isa>(&self, hashes: &[u64], found: &mut [bool]) {
+        let (probes, bytes) = (self.probes, self.memory.as_ref());
         for &h0 in hashes.iter().take(AHEAD) {
             probes.prefetch(bytes, h0);
         }
@@ -74,18 +69,10 @@ impl<P: Probes> Operation for AskAll<'_, P> {
     }
 }
 
-struct Add<'f, P> {
-    probes: &'f P,
-    bytes: &'f mut [u8],
-    h0: u64,
-}
-
-impl<P: Probes> Operation for Add<'_, P> {
-    type Output = ();
-
+impl<H: StreamHash, P: Probes> BitFilter<H, P> {
     #[inline(always)]
-    fn run<I: Isa>(self) {
-        self.probes.insert(self.bytes, self.h0);
+    fn insert_on<I: Isa>(&mut self, h0: u64) {
+        self.probes.insert(self.memory.as_mut(), h0);
     }
 }
 
@@ -143,11 +130,10 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
 
     #[inline(always)]
     fn insert_h0(&mut self, h0: u64) {
-        let (probes, bytes) = (&self.probes, self.memory.as_mut());
         if P::VECTORS {
-            self.cpu.run(Add { probes, bytes, h0 });
+            self.insert_by_vectors(h0);
         } else {
-            probes.insert(bytes, h0);
+            self.probes.insert(self.memory.as_mut(), h0);
         }
         self.len = self.len.saturating_add(1);
     }
@@ -214,11 +200,10 @@ impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
 
     #[inline(always)]
     pub(super) fn contains_h0(&self, h0: u64) -> bool {
-        let (probes, bytes) = (&self.probes, self.memory.as_ref());
         if P::VECTORS {
-            self.cpu.run(Ask { probes, bytes, h0 })
+            self.contains_by_vectors(h0)
         } else {
-            probes.contains(bytes, h0)
+            self.probes.contains(self.memory.as_ref(), h0)
         }
     }
 
@@ -287,18 +272,10 @@ impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
     fn contains_all_by<K>(&self, keys: &[K], hash: impl Fn(&K) -> u64, answers: &mut Vec<bool>) {
         answers.clear();
         answers.reserve(keys.len());
-        let bytes = self.memory.as_ref();
         in_pieces(
             keys,
             hash,
-            |hashes, found, _| {
-                self.cpu.run(AskAll {
-                    probes: &self.probes,
-                    bytes,
-                    hashes,
-                    found,
-                });
-            },
+            |hashes, found, _| self.contains_hashes(hashes, found),
             |_, h0| self.contains_h0(h0),
             |_, found| answers.extend_from_slice(found),
         );
