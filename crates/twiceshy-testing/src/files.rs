@@ -9,14 +9,13 @@
 //! right one first.
 
 use twiceshy::bloom::{BlockedBloomFilter, BloomFilter, RetouchedBloomFilter, WeightedBloomFilter};
-use twiceshy::code::Planes;
 use twiceshy::cuckoo::{AdaptiveCuckooFilter, CuckooFilter, VacuumFilter};
 use twiceshy::file::{self, FilterKind, HEADER_BYTES};
 use twiceshy::hash::{HashKind, Seed, Sip13, StreamHash};
 use twiceshy::lists::{Bloomier, Cascade, IntegratedXor, ListFile, Seesaw, StaticYesNo, YesNoList};
 use twiceshy::{
-    AdaptiveFilter, CountingFilter, Error, ExtensionFilter, Filter, QuotientFilter,
-    TelescopingFilter, View,
+    AdaptiveFilter, CountingFilter, Error, ExtensionFilter, Filter, PlainTelescopingFilter,
+    QuotientFilter, TelescopingFilter, View,
 };
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -97,7 +96,7 @@ fn refuse_all<H: StreamHash>(bytes: &[u8]) {
     refuse!(CountingFilter<H>, bytes);
     refuse!(AdaptiveFilter<H>, bytes);
     refuse!(TelescopingFilter<H>, bytes);
-    refuse!(TelescopingFilter<H, Planes>, bytes);
+    refuse!(PlainTelescopingFilter<H>, bytes);
     refuse!(ExtensionFilter<H>, bytes);
     refuse!(CuckooFilter<H>, bytes);
     refuse!(VacuumFilter<H>, bytes);
@@ -258,9 +257,9 @@ fn judge_kind<H: StreamHash>(bytes: &[u8], kind: FilterKind) -> Verdict {
             })
         }
         FilterKind::PlainTelescoping => {
-            judge_as!(TelescopingFilter<H, Planes>, bytes, |view: &View<
+            judge_as!(PlainTelescopingFilter<H>, bytes, |view: &View<
                 '_,
-                TelescopingFilter<H, Planes>,
+                PlainTelescopingFilter<H>,
             >| {
                 for key in KEYS {
                     assert_eq!(view.lookup(&key).is_some(), view.contains(&key));

@@ -81,66 +81,66 @@ pub fn fuzz_telescoping(data: &[u8]) {
     }
 }
 
-/// Codes letters as the bytes say, and decodes any number.
+/// Codes symbols as the bytes say, and decodes any number.
 ///
 /// # Panics
-/// If letters are lost, or a number decodes to what it can't stand for.
+/// If symbols are lost, or a number decodes to what it can't stand for.
 pub fn fuzz_code(data: &[u8]) {
     let mut source = Source::from_bytes(data);
     let Ok(width) = source.below(57) else { return };
     let result = if width == 0 {
-        let letter = |source: &mut Source<'_>| -> Result<Extension, Exhausted> {
+        let symbol = |source: &mut Source<'_>| -> Result<Extension, Exhausted> {
             let len = 1 + source.below(u64::from(Extension::MAX_LEN))?;
             let bits = source.below(1 << len)?;
             Ok(Extension::new(len as u32, bits).unwrap_or_default())
         };
-        code_letters(&Coder::new(Extensions), &mut source, letter)
+        code_symbols(&Coder::new(Extensions), &mut source, symbol)
     } else {
         let coder = Coder::new(Selectors::for_width(width as u32));
-        let letter = |source: &mut Source<'_>| -> Result<Selector, Exhausted> {
+        let symbol = |source: &mut Source<'_>| -> Result<Selector, Exhausted> {
             Ok(1 + source.below(u64::from(Selectors::MAX))? as Selector)
         };
-        code_letters(&coder, &mut source, letter)
+        code_symbols(&coder, &mut source, symbol)
     };
     // The bytes end somewhere.
     result.unwrap_or(());
 }
 
-/// Moves the letters of a number from some slot up to one without: as if coded afresh.
-fn raise_letters<A: Alphabet>(coder: &Coder<A>, number: u64, letters: &[(u32, A::Letter)]) {
+/// Moves the symbols of a number from some slot up to one without: as if coded afresh.
+fn raise_symbols<A: Alphabet>(coder: &Coder<A>, number: u64, symbols: &[(u32, A::Symbol)]) {
     let low = (number % 64) as u32;
-    let is_free = |slot: &u32| letters.iter().all(|(other, _)| other != slot);
+    let is_free = |slot: &u32| symbols.iter().all(|(other, _)| other != slot);
     // Up to the first free slot, and up to the last.
     for high in [(low..64).find(is_free), (low..64).rfind(is_free)] {
         let high = high.unwrap_or(64);
-        let raised = letters.iter().map(|&(slot, letter)| {
+        let raised = symbols.iter().map(|&(slot, symbol)| {
             let moves = (low..high).contains(&slot);
-            (slot + u32::from(moves), letter)
+            (slot + u32::from(moves), symbol)
         });
         let out = raised.clone().find(|&(slot, _)| slot == 64);
-        let out = out.map_or_else(A::Letter::default, |(_, letter)| letter);
+        let out = out.map_or_else(A::Symbol::default, |(_, symbol)| symbol);
         let code = coder.encode(raised.filter(|&(slot, _)| slot < 64));
-        let stays = letters.iter().all(|(slot, _)| !(low..high).contains(slot));
+        let stays = symbols.iter().all(|(slot, _)| !(low..high).contains(slot));
         // A number that is no code is left alone where nothing moves.
         let expected = code.map(|code| (if stays { number } else { code }, out));
-        let result = coder.raise(number, low, high, A::Letter::default());
+        let result = coder.raise(number, low, high, A::Symbol::default());
         // Nor need it be understood to its end.
-        let is_code = coder.encode(letters.iter().copied()) == Some(number);
+        let is_code = coder.encode(symbols.iter().copied()) == Some(number);
         assert!(result == expected || (result.is_none() && !is_code));
         // The short way, where it can be gone.
         let mut lane = [0; 7];
         Coder::<A>::store(&mut lane, number);
         if coder.raise_few(&mut lane, low, high) {
             let raised = Coder::<A>::load(&lane);
-            assert_eq!(expected, Some((raised, A::Letter::default())));
+            assert_eq!(expected, Some((raised, A::Symbol::default())));
         }
     }
 }
 
-fn code_letters<A: Alphabet>(
+fn code_symbols<A: Alphabet>(
     coder: &Coder<A>,
     source: &mut Source<'_>,
-    mut letter: impl FnMut(&mut Source<'_>) -> Result<A::Letter, Exhausted>,
+    mut symbol: impl FnMut(&mut Source<'_>) -> Result<A::Symbol, Exhausted>,
 ) -> Result<(), Exhausted> {
     loop {
         // Any number is refused, or is the code of what it decodes to.
@@ -148,30 +148,30 @@ fn code_letters<A: Alphabet>(
         let decoded: Vec<_> = coder.decode(number).collect();
         let code = coder.encode(decoded.iter().copied());
         // The highest numbers are lists. Of those most are no words, and neither is a lower
-        // number whose letters can be listed.
+        // number whose symbols can be listed.
         let is_list = |number: u64| number >= 0xff << 48;
         assert!(
             code.is_some_and(|code| code <= number || is_list(code)),
             "{number}"
         );
         if code == Some(number) || !code.is_some_and(is_list) && !is_list(number) {
-            raise_letters(coder, number, &decoded);
+            raise_symbols(coder, number, &decoded);
         }
-        let mut letters = Vec::new();
+        let mut symbols = Vec::new();
         let mut slot = source.below(64)? as u32;
         while slot < 64 {
-            letters.push((slot, letter(source)?));
+            symbols.push((slot, symbol(source)?));
             slot += 1 + source.below(64)? as u32;
         }
-        if let Some(code) = coder.encode(letters.iter().copied()) {
+        if let Some(code) = coder.encode(symbols.iter().copied()) {
             assert!(code < 1 << CODE_BITS);
             assert!(
-                coder.decode(code).eq(letters.iter().copied()),
-                "{letters:?}"
+                coder.decode(code).eq(symbols.iter().copied()),
+                "{symbols:?}"
             );
-            raise_letters(coder, code, &letters);
+            raise_symbols(coder, code, &symbols);
             for to in 0..64 {
-                let clear = letters.first().is_none_or(|&(slot, _)| slot > to);
+                let clear = symbols.first().is_none_or(|&(slot, _)| slot > to);
                 assert_eq!(coder.is_clear(code, 0, to), clear);
             }
         }

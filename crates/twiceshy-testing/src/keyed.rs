@@ -21,20 +21,22 @@ use crate::adaptive::universe::Chosen;
 use crate::source::{Exhausted, GOLDEN, Source, mix};
 use crate::stop::{Stop, expect, fail};
 use twiceshy::builder::{Buildable, Builder};
-use twiceshy::code::Planes;
-use twiceshy::filters::telescoping::Overflow;
+use twiceshy::filters::coded::{CodedFilter, Overflow, Symbols};
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::sets::keyed::{KeyedFilter, KeyedSet};
 use twiceshy::sets::reverse_map::{MemoryMap, ReverseMap};
 use twiceshy::table::Geometry;
-use twiceshy::{Adapted, Error, ExtensionFilter, Inserted, Removed, Reported, TelescopingFilter};
+use twiceshy::{
+    Adapted, Error, ExtensionFilter, Inserted, PlainTelescopingFilter, Removed, Reported,
+    TelescopingFilter,
+};
 
 /// Which filter plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Player {
     /// [`TelescopingFilter`] with its code.
     Telescoping(Overflow),
-    /// [`TelescopingFilter`] with plain selectors.
+    /// [`PlainTelescopingFilter`].
     PlainTelescoping,
     /// [`ExtensionFilter`].
     Extension(Overflow),
@@ -89,28 +91,20 @@ trait Plays: KeyedFilter + Clone {
     fn reload(&self) -> Result<Self, String>;
 }
 
-macro_rules! plays {
-    ($filter:ty) => {
-        impl Plays for $filter {
-            fn geometry(&self) -> Geometry {
-                self.geometry()
-            }
+impl<S: Symbols> Plays for CodedFilter<S, Chosen> {
+    fn geometry(&self) -> Geometry {
+        self.geometry()
+    }
 
-            fn reload(&self) -> Result<Self, String> {
-                let bytes = self.to_bytes();
-                let filter = Self::from_bytes(&bytes).map_err(|error| error.to_string())?;
-                if filter.to_bytes() != bytes {
-                    return Err("a file is not written as it was read".to_owned());
-                }
-                Ok(filter.with_overflow(self.overflow()))
-            }
+    fn reload(&self) -> Result<Self, String> {
+        let bytes = self.to_bytes();
+        let filter = Self::from_bytes(&bytes).map_err(|error| error.to_string())?;
+        if filter.to_bytes() != bytes {
+            return Err("a file is not written as it was read".to_owned());
         }
-    };
+        Ok(filter.with_overflow(self.overflow()))
+    }
 }
-
-plays!(TelescopingFilter<Chosen>);
-plays!(TelescopingFilter<Chosen, Planes>);
-plays!(ExtensionFilter<Chosen>);
 
 /// Plays `operations` operations, or as many as the source has choices for.
 ///
@@ -139,7 +133,7 @@ pub fn run(player: Player, source: &mut Source<'_>, operations: u64) -> Result<T
             play(filter.with_overflow(overflow), seed, source, operations)
         }
         Player::PlainTelescoping => {
-            let filter = built::<TelescopingFilter<Chosen, Planes>>(slots, bits);
+            let filter = built::<PlainTelescopingFilter<Chosen>>(slots, bits);
             play(filter, seed, source, operations)
         }
         Player::Extension(overflow) => {

@@ -3,12 +3,11 @@
 use crate::subject::Subject;
 use twiceshy::builder::{Buildable, Builder};
 use twiceshy::bulk::BulkLoad;
-use twiceshy::filters::telescoping::{SelectorCoding, TelescopingFilter};
+use twiceshy::filters::coded::{CodedFilter, Symbols};
 use twiceshy::hash::{Hashed, Seed, StreamHash};
 use twiceshy::table::{Geometry, spare_slots};
 use twiceshy::{
-    AdaptiveFilter, CountingFilter, Error, ExtensionFilter, Filter, Inserted, QuotientFilter,
-    Removed, View,
+    AdaptiveFilter, CountingFilter, Error, Filter, Inserted, QuotientFilter, Removed, View,
 };
 
 /// All slots of a table with so many quotients.
@@ -181,29 +180,11 @@ impl<H: StreamHash> Subject for AdaptiveFilter<H> {
 
 /// As long as it has not adapted, as above; what it has learnt is the matter of the
 /// [game](super::keyed).
-impl<H: StreamHash, C: SelectorCoding> Subject for TelescopingFilter<H, C> {
+impl<S: Symbols, H: StreamHash> Subject for CodedFilter<S, H> {
     common_abilities!();
 
     fn ids(&self) -> Option<Vec<u64>> {
         assert_eq!(self.adapted(), 0);
-        let geometry = self.geometry();
-        Some(self.iter().map(|found| geometry.id_of(found)).collect())
-    }
-
-    fn slots(&self) -> Option<u64> {
-        Some(all_slots(self.geometry().slots()))
-    }
-
-    fn forget(&mut self, key: &Hashed<'_>) -> Option<Result<Removed, Error>> {
-        Some(self.remove_known_member_hashed(key))
-    }
-}
-
-/// As long as it has not adapted, as above.
-impl<H: StreamHash> Subject for ExtensionFilter<H> {
-    common_abilities!();
-
-    fn ids(&self) -> Option<Vec<u64>> {
         let geometry = self.geometry();
         Some(self.iter().map(|found| geometry.id_of(found)).collect())
     }

@@ -8,11 +8,11 @@ use std::convert::Infallible;
 use std::ops::RangeInclusive;
 
 use twiceshy::cuckoo::{AdaptiveCuckooFilter, AdaptiveCuckooSet, Bins, Scheme};
-use twiceshy::filters::telescoping::{TelescopingFilter, TelescopingSet};
 use twiceshy::hash::{Seed, Sip13};
 use twiceshy::sets::lock_step::{Accesses, Counted, LockStep, LockStepError, MemoryCells};
 use twiceshy::sets::reverse_map::MemoryMap;
 use twiceshy::{AdaptiveFilter, AdaptiveSet, Error, Inserted, Removed, Reported, ReverseMap};
+use twiceshy::{TelescopingFilter, TelescopingSet};
 use twiceshy_testing::Source;
 
 fn cyclic(selector_bits: u32) -> Scheme {

@@ -15,6 +15,7 @@ use std::fmt::{Debug, Write};
 use std::ops::Range;
 use std::path::PathBuf;
 
+use twiceshy::PlainTelescopingFilter;
 use twiceshy::any::{AnyFilter, AnyList};
 use twiceshy::bloom::{
     BlockedBloomFilter, BloomFilter, Class, RetouchedBloomFilter, WeightedBloomFilter, Weights,
@@ -25,7 +26,6 @@ use twiceshy::cuckoo::{
 };
 use twiceshy::file::{self, FilterKind};
 use twiceshy::filters::adaptive::Leave;
-use twiceshy::filters::telescoping::PlainTelescopingFilter;
 use twiceshy::hash::{Hashed, Key, Seed, Sip13, StreamHash};
 use twiceshy::lists::{
     Bloomier, BuildList, Cascade, IntegratedXor, List, ListFile, Seesaw, StaticYesNo, delta,

@@ -16,13 +16,12 @@ use twiceshy::cuckoo::{
 };
 use twiceshy::file::{self, FilterKind, Stored, View};
 use twiceshy::filters::adaptive::Leave;
-use twiceshy::filters::telescoping::PlainTelescopingFilter;
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::sets::keyed::{KeyedFilter, KeyedSet};
 use twiceshy::sets::lock_step::MemoryCells;
 use twiceshy::{
-    AdaptiveFilter, Builder, CountingFilter, ExtensionFilter, Filter, Insert, QuotientFilter,
-    TelescopingFilter,
+    AdaptiveFilter, Builder, CountingFilter, ExtensionFilter, Filter, Insert,
+    PlainTelescopingFilter, QuotientFilter, TelescopingFilter,
 };
 use twiceshy_testing::files::{Verdict, judge, repair};
 
@@ -422,7 +421,7 @@ const DAMAGED: &[Damage] = &[
             bytes[end - 1] ^= 0x80;
             repair(bytes);
         },
-        "its table is not one: an empty slot has a letter",
+        "its table is not one: an empty slot has a symbol",
     ),
 ];
 

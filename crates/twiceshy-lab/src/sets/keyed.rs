@@ -4,11 +4,10 @@
 use std::convert::Infallible;
 
 use anyhow::Result;
-use twiceshy::code::Planes;
 use twiceshy::hash::{Seed, Xxh3};
 use twiceshy::sets::keyed::{Failure, KeyedFilter};
 use twiceshy::sets::reverse_map::{Counted, MemoryMap, ReverseMap};
-use twiceshy::{Builder, ExtensionFilter, TelescopingFilter};
+use twiceshy::{Builder, ExtensionFilter, PlainTelescopingFilter, TelescopingFilter};
 
 use super::{Accesses, Entry, Set, Shape, Space};
 
@@ -25,7 +24,7 @@ pub(super) const TELESCOPING_PLAIN: Entry = Entry {
     about: "telescoping filter with three bits a slot (uTAF)",
     learns: true,
     removes: true,
-    build: build::<TelescopingFilter<Xxh3, Planes>>,
+    build: build::<PlainTelescopingFilter<Xxh3>>,
 };
 
 pub(super) const EXTENSION: Entry = Entry {

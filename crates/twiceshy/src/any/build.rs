@@ -9,9 +9,8 @@ use crate::builder::{Build, Builder};
 use crate::cuckoo::{AdaptiveCuckooFilter, CuckooFilter, Scheme, VacuumFilter};
 use crate::error::Error;
 use crate::file::FilterKind;
+use crate::filters::coded::{ExtensionFilter, PlainTelescopingFilter, TelescopingFilter};
 use crate::filters::counting::CountingFilter;
-use crate::filters::extension::ExtensionFilter;
-use crate::filters::telescoping::{PlainTelescopingFilter, TelescopingFilter};
 use crate::hash::{HashKind, Seed, Sip13, StreamHash};
 use crate::{AdaptiveFilter, QuotientFilter};
 

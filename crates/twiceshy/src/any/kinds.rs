@@ -10,10 +10,9 @@ use crate::entry::Entry;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind};
 use crate::filters::adaptive::AdaptiveFilter;
+use crate::filters::coded::{CodedFilter, Symbols};
 use crate::filters::counting::CountingFilter;
-use crate::filters::extension::ExtensionFilter;
 use crate::filters::plain::QuotientFilter;
-use crate::filters::telescoping::{SelectorCoding, TelescopingFilter};
 use crate::hash::{Hashed, StreamHash};
 use crate::mem::Memory;
 use crate::merge::{Collision, Merge};
@@ -195,20 +194,7 @@ impl<H: StreamHash> Kind for AdaptiveFilter<H> {
     }
 }
 
-impl<H: StreamHash, C: SelectorCoding> Kind for TelescopingFilter<H, C>
-where
-    Self: FileFilter<Memory> + fmt::Debug + Send + Sync + 'static,
-{
-    type Keys = ();
-
-    by_its_methods!();
-
-    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
-        self.insert(key)
-    }
-}
-
-impl<H: StreamHash> Kind for ExtensionFilter<H> {
+impl<S: Symbols, H: StreamHash> Kind for CodedFilter<S, H> {
     type Keys = ();
 
     by_its_methods!();

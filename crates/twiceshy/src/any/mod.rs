@@ -279,7 +279,7 @@ fn boxed<F: Kind>(filter: F) -> Box<dyn Object> {
 
 /// The filter of a file of this kind.
 fn open<H: StreamHash>(kind: FilterKind, reader: &mut dyn Read) -> Result<Box<dyn Object>, Error> {
-    use crate::filters::{adaptive, counting, extension, plain, telescoping};
+    use crate::filters::{adaptive, coded, counting, plain};
     use crate::{bloom, cuckoo};
 
     fn read<F: Kind + FileFilter<Memory>>(reader: &mut dyn Read) -> Result<Box<dyn Object>, Error> {
@@ -290,9 +290,9 @@ fn open<H: StreamHash>(kind: FilterKind, reader: &mut dyn Read) -> Result<Box<dy
         FilterKind::Plain => read::<plain::QuotientFilter<H>>(reader),
         FilterKind::Counting => read::<counting::CountingFilter<H>>(reader),
         FilterKind::Adaptive => read::<adaptive::AdaptiveFilter<H>>(reader),
-        FilterKind::Telescoping => read::<telescoping::TelescopingFilter<H>>(reader),
-        FilterKind::PlainTelescoping => read::<telescoping::PlainTelescopingFilter<H>>(reader),
-        FilterKind::Extension => read::<extension::ExtensionFilter<H>>(reader),
+        FilterKind::Telescoping => read::<coded::TelescopingFilter<H>>(reader),
+        FilterKind::PlainTelescoping => read::<coded::PlainTelescopingFilter<H>>(reader),
+        FilterKind::Extension => read::<coded::ExtensionFilter<H>>(reader),
         FilterKind::Cuckoo => read::<cuckoo::CuckooFilter<H>>(reader),
         FilterKind::Vacuum => read::<cuckoo::VacuumFilter<H>>(reader),
         FilterKind::AdaptiveCuckoo => read::<cuckoo::AdaptiveCuckooFilter<H>>(reader),

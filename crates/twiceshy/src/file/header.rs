@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::{FileFilter, checksum};
 use crate::bits::Packed;
-use crate::code::{Coder, Coding, Extensions, Planes, Selectors};
 use crate::error::Error;
+use crate::filters::coded::code::{CodeLane, PlainLane};
 use crate::hash::{HashKind, Seed};
 use crate::table::{self, Bare, Geometry, Marks};
 use crate::{bloom, cuckoo};
@@ -35,7 +35,7 @@ pub enum FilterKind {
     Adaptive = 3,
     /// [`TelescopingFilter`](crate::TelescopingFilter).
     Telescoping = 4,
-    /// [`PlainTelescopingFilter`](crate::filters::telescoping::PlainTelescopingFilter).
+    /// [`PlainTelescopingFilter`](crate::PlainTelescopingFilter).
     PlainTelescoping = 5,
     /// [`ExtensionFilter`](crate::ExtensionFilter).
     Extension = 6,
@@ -219,15 +219,10 @@ impl Header {
         let (blocks, bytes) = match self.kind {
             FilterKind::Plain => table::size::<Bare>(quotients, width),
             FilterKind::Counting | FilterKind::Adaptive => table::size::<Marks>(quotients, width),
-            FilterKind::Telescoping => {
-                table::size::<<Coder<Selectors> as Coding>::Lane>(quotients, width)
+            FilterKind::Telescoping | FilterKind::Extension => {
+                table::size::<CodeLane>(quotients, width)
             }
-            FilterKind::PlainTelescoping => {
-                table::size::<<Planes as Coding>::Lane>(quotients, width)
-            }
-            FilterKind::Extension => {
-                table::size::<<Coder<Extensions> as Coding>::Lane>(quotients, width)
-            }
+            FilterKind::PlainTelescoping => table::size::<PlainLane>(quotients, width),
             FilterKind::Cuckoo | FilterKind::Vacuum => return cuckoo::file::size(self),
             FilterKind::AdaptiveCuckoo => return cuckoo::adaptive::size(self),
             FilterKind::Bloom

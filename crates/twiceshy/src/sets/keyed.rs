@@ -77,7 +77,7 @@ pub trait KeyedFilter: Filter + Buildable {
     fn seed(&self) -> Seed;
 
     /// Adds a key that is not a member yet. The map is read only if a block has no room for
-    /// letters that move into it, and may or may not have the new key.
+    /// symbols that move into it, and may or may not have the new key.
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is left; nothing has changed then. Errors of the map.

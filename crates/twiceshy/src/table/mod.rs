@@ -52,7 +52,7 @@ pub use crate::minirun::Minirun;
 pub use block::Slot;
 pub use check::Violation;
 pub use find::Run;
-pub(crate) use find::{Closer, Glance, Homes, Look};
+pub(crate) use find::{Closer, Glance, Homes};
 pub use iter::Runs;
 pub(crate) use open::{Added, Opening};
 pub(crate) use scan::{Buffer, Home, Scan};

@@ -11,11 +11,12 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use twiceshy::builder::Buildable;
-use twiceshy::code::Planes;
 use twiceshy::hash::{Seed, Xxh3};
 use twiceshy::sets::keyed::{Failure, KeyedFilter};
 use twiceshy::table::{Geometry, Minirun};
-use twiceshy::{Builder, Error, ExtensionFilter, Insert, ReverseMap, TelescopingFilter};
+use twiceshy::{
+    Builder, Error, ExtensionFilter, Insert, PlainTelescopingFilter, ReverseMap, TelescopingFilter,
+};
 
 use super::{Contender, Entry, Learner, Learns, REMAINDER_BITS, twiceshy as plain};
 use crate::compare::members::{Members, Mistake};
@@ -50,7 +51,7 @@ pub(super) const TELESCOPING_PLAIN: Entry = Entry {
     lacks: LACKS,
     ours: false,
     learns: LEARNS,
-    build: build::<TelescopingFilter<Xxh3, Planes>>,
+    build: build::<PlainTelescopingFilter<Xxh3>>,
 };
 
 pub(super) const EXTENSION: Entry = Entry {

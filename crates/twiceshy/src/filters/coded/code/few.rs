@@ -1,16 +1,16 @@
-//! Up to three letters, spelled out.
+//! Up to three symbols, spelled out.
 //!
-//! Where one item in a hundred has a letter, half of the blocks have none and nearly all others
+//! Where one item in a hundred has a symbol, half of the blocks have none and nearly all others
 //! one, two or three. Those do not need a code that is short; they need one that is moved
 //! quickly. So the highest numbers of a word, of which the coder keeps away, are lists:
 //!
 //! ```text
 //! byte   0     1     2     3     4     5     6
-//!        |  slots   0 1 2  |  letters 0 1 2  |  ff  |
+//!        |  slots   0 1 2  |  symbols 0 1 2  |  ff  |
 //! ```
 //!
-//! Letters are in the order of their slots. One that is missing has slot 64, behind them all,
-//! and letter 0. All three slots are compared at once, each in its byte, whose highest bit is
+//! Symbols are in the order of their slots. One that is missing has slot 64, behind them all,
+//! and symbol 0. All three slots are compared at once, each in its byte, whose highest bit is
 //! free: set, it takes part in a subtraction and is left if the slot was not less.
 //!
 //! What it costs: one number in 256 of the coder's, 0.006 bits a block.
@@ -18,7 +18,7 @@
 /// Words from this one on are lists.
 pub(super) const FEW: u64 = 0xff << 48;
 
-/// How many letters there can be.
+/// How many symbols there can be.
 const MOST: usize = 3;
 
 /// The highest half of a word of a list is not below this.
@@ -44,14 +44,14 @@ fn among(slots: u32, low: u32, high: u32) -> u32 {
     not_below(low) & !not_below(high) & FREE
 }
 
-/// Has none of the slots `low..high` a letter?
+/// Has none of the slots `low..high` a symbol?
 #[inline(always)]
 pub(super) fn is_clear(list: u64, low: u32, high: u32) -> bool {
     among(list as u32, low, high) == 0
 }
 
-/// The word after the letters of the slots `low..high` have moved up by one, if it is a list and
-/// none of them leaves the block, or if there is no letter. No branch depends on which it is.
+/// The word after the symbols of the slots `low..high` have moved up by one, if it is a list and
+/// none of them leaves the block, or if there is no symbol. No branch depends on which it is.
 ///
 /// Of the word, the first four bytes are given and the last four, which share one; only the first
 /// four change.
@@ -85,12 +85,12 @@ impl List {
         }
     }
 
-    /// Adds a letter; `None` is one that does not fit into a byte.
+    /// Adds a symbol; `None` is one that does not fit into a byte.
     #[inline(always)]
-    pub(super) fn push(&mut self, slot: u32, letter: Option<u8>) {
-        match letter {
-            Some(letter) if self.count < MOST && (self.next..64).contains(&slot) => {
-                self.word |= u64::from(letter) << (24 + 8 * self.count);
+    pub(super) fn push(&mut self, slot: u32, symbol: Option<u8>) {
+        match symbol {
+            Some(symbol) if self.count < MOST && (self.next..64).contains(&slot) => {
+                self.word |= u64::from(symbol) << (24 + 8 * self.count);
                 self.word ^= u64::from(slot ^ 64) << (8 * self.count);
                 self.count += 1;
                 self.next = slot + 1;
@@ -99,14 +99,14 @@ impl List {
         }
     }
 
-    /// The word; `None` if there are no letters, too many, or others.
+    /// The word; `None` if there are no symbols, too many, or others.
     #[inline(always)]
     pub(super) fn finish(self) -> Option<u64> {
         (self.count > 0 && self.next < 65).then_some(self.word)
     }
 }
 
-/// The letter of this number in a list, and its slot; of a word that is no list, whatever its
+/// The symbol of this number in a list, and its slot; of a word that is no list, whatever its
 /// bits say.
 #[inline(always)]
 pub(super) fn get(list: u64, number: usize) -> Option<(u32, u8)> {
@@ -114,8 +114,8 @@ pub(super) fn get(list: u64, number: usize) -> Option<(u32, u8)> {
         return None;
     }
     let slot = (list >> (8 * number)) as u8;
-    let letter = (list >> (24 + 8 * number)) as u8;
-    (slot < 64).then_some((u32::from(slot), letter))
+    let symbol = (list >> (24 + 8 * number)) as u8;
+    (slot < 64).then_some((u32::from(slot), symbol))
 }
 
 #[cfg(test)]
@@ -144,21 +144,21 @@ mod tests {
         Some(word & !0xff_ff_ff | u64::from(raised) & 0xff_ff_ff)
     }
 
-    fn code(letters: &[(u32, u8)]) -> Option<u64> {
+    fn code(symbols: &[(u32, u8)]) -> Option<u64> {
         let mut list = List::new();
-        for &(slot, letter) in letters {
-            list.push(slot, Some(letter));
+        for &(slot, symbol) in symbols {
+            list.push(slot, Some(symbol));
         }
         list.finish()
     }
 
     #[test]
     fn lists_hold_what_they_are_given() {
-        for letters in lists() {
-            let list = code(&letters).unwrap();
+        for symbols in lists() {
+            let list = code(&symbols).unwrap();
             assert!(is_few(list) && list < 1 << 56);
             let again: Vec<_> = (0..MOST).map_while(|i| get(list, i)).collect();
-            assert_eq!(again, letters);
+            assert_eq!(again, symbols);
         }
         assert_eq!(code(&[]), None, "that is zero");
         assert_eq!(code(&[(1, 1), (2, 1), (3, 1), (4, 1)]), None);
@@ -171,25 +171,25 @@ mod tests {
 
     #[test]
     fn all_slots_are_compared_and_moved_at_once() {
-        for letters in lists() {
-            let word = code(&letters).unwrap();
+        for symbols in lists() {
+            let word = code(&symbols).unwrap();
             for low in 0..=64 {
-                // The slot into which the last one moves has no letter.
-                let is_free = |high: &u32| letters.iter().all(|(slot, _)| slot != high);
+                // The slot into which the last one moves has no symbol.
+                let is_free = |high: &u32| symbols.iter().all(|(slot, _)| slot != high);
                 for high in (low..=64).filter(is_free) {
                     let is_in = |slot: u32| (low..high).contains(&slot);
-                    let any = letters.iter().any(|&(slot, _)| is_in(slot));
-                    assert_eq!(is_clear(word, low, high), !any, "{letters:?} {low}..{high}");
-                    let moved = letters
+                    let any = symbols.iter().any(|&(slot, _)| is_in(slot));
+                    assert_eq!(is_clear(word, low, high), !any, "{symbols:?} {low}..{high}");
+                    let moved = symbols
                         .iter()
-                        .map(|&(slot, letter)| (slot + u32::from(is_in(slot)), letter));
+                        .map(|&(slot, symbol)| (slot + u32::from(is_in(slot)), symbol));
                     let moved: Vec<_> = moved.collect();
                     let leaves = moved.iter().any(|&(slot, _)| slot == 64);
                     let expected = if leaves { None } else { code(&moved) };
                     assert_eq!(
                         raise_word(word, low, high),
                         expected,
-                        "{letters:?} {low}..{high}"
+                        "{symbols:?} {low}..{high}"
                     );
                 }
             }

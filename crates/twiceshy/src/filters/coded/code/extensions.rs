@@ -57,7 +57,7 @@ pub struct Extensions;
 const NOTHING: u64 = u64::MAX / 10 * 9;
 
 impl Alphabet for Extensions {
-    type Letter = Extension;
+    type Symbol = Extension;
 
     fn nothing(&self) -> u64 {
         NOTHING
@@ -68,12 +68,12 @@ impl Alphabet for Extensions {
     ///              |   0    |   1    |         |
     /// ```
     #[inline(always)]
-    fn part(&self, width: u64, letter: Extension) -> Option<Part> {
-        let len = letter.len();
+    fn part(&self, width: u64, symbol: Extension) -> Option<Part> {
+        let len = symbol.len();
         if !(1..=Extension::MAX_LEN).contains(&len) {
             return None;
         }
-        Some(piece(width, len, letter.bits())).filter(|part| part.width > 0)
+        Some(piece(width, len, symbol.bits())).filter(|part| part.width > 0)
     }
 
     #[inline(always)]
@@ -100,14 +100,14 @@ impl Alphabet for Extensions {
 
     /// The bits behind a one that says where they begin: up to seven.
     #[inline(always)]
-    fn byte_of(&self, letter: Extension) -> Option<u8> {
+    fn byte_of(&self, symbol: Extension) -> Option<u8> {
         (1..=7)
-            .contains(&letter.len)
-            .then(|| 1 << letter.len | letter.bits as u8)
+            .contains(&symbol.len)
+            .then(|| 1 << symbol.len | symbol.bits as u8)
     }
 
     #[inline(always)]
-    fn letter_of(&self, byte: u8) -> Option<Extension> {
+    fn symbol_of(&self, byte: u8) -> Option<Extension> {
         let len = byte.checked_ilog2().filter(|&len| len > 0)?;
         Extension::new(len, u64::from(byte))
     }

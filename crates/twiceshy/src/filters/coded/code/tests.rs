@@ -23,49 +23,49 @@ impl Random {
     }
 }
 
-/// All messages of `slots` letters out of `letters`, the first of which is nothing.
-fn messages<L: Copy>(slots: u32, letters: &[L]) -> impl Iterator<Item = Vec<L>> + '_ {
-    let count = (letters.len() as u64).pow(slots);
+/// All messages of `slots` symbols out of `symbols`, the first of which is nothing.
+fn messages<L: Copy>(slots: u32, symbols: &[L]) -> impl Iterator<Item = Vec<L>> + '_ {
+    let count = (symbols.len() as u64).pow(slots);
     (0..count).map(move |mut number| {
         let mut message = Vec::new();
         for _ in 0..slots {
-            message.push(letters[(number % letters.len() as u64) as usize]);
-            number /= letters.len() as u64;
+            message.push(symbols[(number % symbols.len() as u64) as usize]);
+            number /= symbols.len() as u64;
         }
         message
     })
 }
 
 fn sparse<L: Copy + Default + Eq>(message: &[L]) -> Vec<(u32, L)> {
-    let letters = (0..).zip(message.iter().copied());
-    letters
-        .filter(|&(_, letter)| letter != L::default())
+    let symbols = (0..).zip(message.iter().copied());
+    symbols
+        .filter(|&(_, symbol)| symbol != L::default())
         .collect()
 }
 
-/// The letters of a word, moved one by one and coded afresh.
+/// The symbols of a word, moved one by one and coded afresh.
 fn raise_naively<C: Coding>(
     coding: &C,
     slots: u32,
     word: C::Word,
     (low, high): (u32, u32),
-    carry: C::Letter,
-) -> Option<(C::Word, C::Letter)> {
-    let mut message = vec![C::Letter::default(); slots as usize + 1];
-    for (slot, letter) in coding.letters(word) {
+    carry: C::Symbol,
+) -> Option<(C::Word, C::Symbol)> {
+    let mut message = vec![C::Symbol::default(); slots as usize + 1];
+    for (slot, symbol) in coding.symbols(word) {
         let moves = (low..high).contains(&slot);
-        message[slot as usize + usize::from(moves)] = letter;
+        message[slot as usize + usize::from(moves)] = symbol;
     }
-    if carry != C::Letter::default() {
+    if carry != C::Symbol::default() {
         message[0] = carry;
     }
     let out = message.pop().expect("one more than there are slots");
     Some((coding.encode(sparse(&message))?, out))
 }
 
-/// Every move of the letters of a code.
-fn raise_everything<C: Coding>(coding: &C, slots: u32, word: C::Word, carries: &[C::Letter]) {
-    let is_there = |at| coding.letters(word).any(|(slot, _)| slot == at);
+/// Every move of the symbols of a code.
+fn raise_everything<C: Coding>(coding: &C, slots: u32, word: C::Word, carries: &[C::Symbol]) {
+    let is_there = |at| coding.symbols(word).any(|(slot, _)| slot == at);
     for high in (0..=slots).filter(|&high| !is_there(high)) {
         for low in 0..=high {
             let carries = if low == 0 { carries } else { &carries[..1] };
@@ -81,7 +81,7 @@ fn raise_everything<C: Coding>(coding: &C, slots: u32, word: C::Word, carries: &
 
 /// The short way, if it can be gone. Has it been?
 fn raise_few<C: Coding>(coding: &C, slots: u32, word: C::Word, (low, high): (u32, u32)) -> bool {
-    let nothing = C::Letter::default();
+    let nothing = C::Symbol::default();
     let mut lane = [0; 24];
     C::store(&mut lane, word);
     let is_done = coding.raise_few(&mut lane, low, high);
@@ -97,10 +97,10 @@ fn raise_few<C: Coding>(coding: &C, slots: u32, word: C::Word, (low, high): (u32
 
 /// Every message: those that fit come back, no two of them overlap, and every number between
 /// decodes to the message whose interval it is in, or to none.
-fn try_everything<A: Alphabet>(alphabet: A, slots: u32, bits: u32, letters: &[A::Letter]) -> usize {
+fn try_everything<A: Alphabet>(alphabet: A, slots: u32, bits: u32, symbols: &[A::Symbol]) -> usize {
     let coder = Coder::with_size(alphabet, slots, 1 << bits);
     let mut codes = BTreeMap::new();
-    for message in messages(slots, letters) {
+    for message in messages(slots, symbols) {
         let message = sparse(&message);
         let Some(code) = coder.encode(message.iter().copied()) else {
             continue;
@@ -113,10 +113,10 @@ fn try_everything<A: Alphabet>(alphabet: A, slots: u32, bits: u32, letters: &[A:
             assert_eq!(is_clear, to < first, "{message:?} up to {to}");
             for from in (0..=to).filter(|_| !is_clear) {
                 let is_there = message.iter().any(|&(slot, _)| (from..=to).contains(&slot));
-                assert_eq!(coder.has_letter(code, from, to), is_there, "{message:?}");
+                assert_eq!(coder.has_symbol(code, from, to), is_there, "{message:?}");
             }
         }
-        raise_everything(&coder, slots, code, &letters[..letters.len().min(3)]);
+        raise_everything(&coder, slots, code, &symbols[..symbols.len().min(3)]);
         assert!(codes.insert(code, message).is_none(), "two for one code");
     }
     assert_eq!(codes.get(&0), Some(&vec![]), "nothing is zero");
@@ -149,24 +149,24 @@ fn everything_at_small_sizes() {
     }
 }
 
-/// Letters that move, at the real size: with few letters and with as many as there is room for.
+/// Symbols that move, at the real size: with few symbols and with as many as there is room for.
 fn raise_at_random<A: Alphabet>(alphabet: A, seed: u64) {
     let coder = Coder::new(alphabet.clone());
     let mut random = Random::new(seed);
     let (mut moved, mut left, mut full, mut few) = (0, 0, 0, 0);
     for _ in 0..20_000 {
-        let mut message = vec![A::Letter::default(); SLOTS as usize];
+        let mut message = vec![A::Symbol::default(); SLOTS as usize];
         for _ in 0..random.below(100) {
             message[random.below(64) as usize] = draw(&alphabet, &mut random);
         }
         let low = random.below(64) as u32;
         let high = low + random.below(u64::from(65 - low)) as u32;
-        if let Some(letter) = message.get_mut(high as usize) {
-            *letter = A::Letter::default();
+        if let Some(symbol) = message.get_mut(high as usize) {
+            *symbol = A::Symbol::default();
         }
         let carry = match low {
             0 => draw(&alphabet, &mut random),
-            _ => A::Letter::default(),
+            _ => A::Symbol::default(),
         };
         let Some(code) = coder.encode(sparse(&message)) else {
             continue;
@@ -176,7 +176,7 @@ fn raise_at_random<A: Alphabet>(alphabet: A, seed: u64) {
         assert_eq!(raised, naively, "{message:?} {low}..{high} {carry:?}");
         few += u32::from(raise_few(&coder, SLOTS, code, (low, high)));
         moved += u32::from(raised.is_some_and(|(word, _)| word != code));
-        left += u32::from(raised.is_some_and(|(_, out)| out != A::Letter::default()));
+        left += u32::from(raised.is_some_and(|(_, out)| out != A::Symbol::default()));
         full += u32::from(raised.is_none());
     }
     assert!(
@@ -186,28 +186,28 @@ fn raise_at_random<A: Alphabet>(alphabet: A, seed: u64) {
 }
 
 #[test]
-fn letters_that_move_are_coded_as_if_afresh() {
+fn symbols_that_move_are_coded_as_if_afresh() {
     for width in [1, 4, 9] {
         raise_at_random(Selectors::for_width(width), u64::from(width));
     }
     raise_at_random(Extensions, 0);
 }
 
-/// Up to three letters, wherever they are and wherever they go, need no coder. Unless one leaves.
-fn raise_lists<A: Alphabet>(alphabet: A, letters: [A::Letter; 3]) {
+/// Up to three symbols, wherever they are and wherever they go, need no coder. Unless one leaves.
+fn raise_lists<A: Alphabet>(alphabet: A, symbols: [A::Symbol; 3]) {
     let coder = Coder::new(alphabet);
     for slot in 0..SLOTS {
         let slots = [slot, slot + 1 + slot % 3, 63 - slot % 2];
-        let list: Vec<_> = slots.into_iter().zip(letters).collect();
+        let list: Vec<_> = slots.into_iter().zip(symbols).collect();
         for count in 1..=3 {
             let list = &list[..count];
             if !list.windows(2).all(|two| two[0].0 < two[1].0) || list[count - 1].0 > 63 {
                 continue;
             }
-            let word = coder.encode(list.iter().copied()).expect("few letters fit");
+            let word = coder.encode(list.iter().copied()).expect("few symbols fit");
             assert!(few::is_few(word) && coder.decode(word).eq(list.iter().copied()));
             let next = (slot + 1..=64).find(|next| list.iter().all(|(slot, _)| slot != next));
-            let next = next.expect("no letter is behind the block");
+            let next = next.expect("no symbol is behind the block");
             for (low, high) in [(0, 64), (slot, 64), (slot, next), (slot + 1, 64), (64, 64)] {
                 let is_done = raise_few(&coder, SLOTS, word, (low, high));
                 let leaves = list[count - 1].0 == 63 && low <= 63 && high == 64;
@@ -218,7 +218,7 @@ fn raise_lists<A: Alphabet>(alphabet: A, letters: [A::Letter; 3]) {
 }
 
 #[test]
-fn few_letters_are_moved_by_a_list() {
+fn few_symbols_are_moved_by_a_list() {
     for width in [1, 8, 20] {
         raise_lists(Selectors::for_width(width), [1, 2, Selectors::MAX]);
     }
@@ -232,9 +232,9 @@ fn few_letters_are_moved_by_a_list() {
     }
 }
 
-/// What no list can hold is coded: four letters, and one that is long.
+/// What no list can hold is coded: four symbols, and one that is long.
 #[test]
-fn other_letters_are_coded() {
+fn other_symbols_are_coded() {
     let coder = Coder::new(Extensions);
     let long = [(9, Extension::new(8, 77).unwrap())];
     let word = coder.encode(long).unwrap();
@@ -252,8 +252,8 @@ fn other_letters_are_coded() {
     assert!(coder.decode(again).eq([(0, 1), (11, 1), (12, 1), (22, 2)]));
 }
 
-/// The numbers of each slot, from the first to the last: all have their first letter there.
-fn first_letters<A: Alphabet>(alphabet: A) {
+/// The numbers of each slot, from the first to the last: all have their first symbol there.
+fn first_symbols<A: Alphabet>(alphabet: A) {
     let coder = Coder::new(alphabet);
     for slot in 0..SLOTS {
         // Below the last number there is none before it, below the first none up to it.
@@ -269,17 +269,17 @@ fn first_letters<A: Alphabet>(alphabet: A) {
         }
         for code in [first + 1, first + (end - first) / 2, end - 1] {
             assert_eq!(coder.first_slot(code), slot as usize, "{code}");
-            assert!(coder.has_letter(code, slot, slot), "{code} at {slot}");
+            assert!(coder.has_symbol(code, slot, slot), "{code} at {slot}");
         }
     }
 }
 
 #[test]
-fn the_first_letter_is_found_by_constants() {
+fn the_first_symbol_is_found_by_constants() {
     for width in [1, 2, 3, 5, 8, 20, 56] {
-        first_letters(Selectors::for_width(width));
+        first_symbols(Selectors::for_width(width));
     }
-    first_letters(Extensions);
+    first_symbols(Extensions);
 }
 
 /// Every number of every small interval: the extension that is found has a part there, and
@@ -317,14 +317,14 @@ fn a_word_is_seven_bytes() {
     }
 }
 
-/// Letters as the alphabet expects them, from uniform numbers.
-fn draw<A: Alphabet>(alphabet: &A, random: &mut Random) -> A::Letter {
+/// Symbols as the alphabet expects them, from uniform numbers.
+fn draw<A: Alphabet>(alphabet: &A, random: &mut Random) -> A::Symbol {
     if random.next() < alphabet.nothing() {
-        return A::Letter::default();
+        return A::Symbol::default();
     }
     let width = 1 << 60;
     let found = alphabet.find(width, random.below(width));
-    found.map_or_else(Default::default, |(letter, _)| letter)
+    found.map_or_else(Default::default, |(symbol, _)| symbol)
 }
 
 /// Codes many random blocks. Gives the mean number of bits over the ideal ones of those that
@@ -332,25 +332,25 @@ fn draw<A: Alphabet>(alphabet: &A, random: &mut Random) -> A::Letter {
 fn loss<A: Alphabet>(alphabet: A, blocks: u32, seed: u64) -> (f64, f64) {
     let coder = Coder::new(alphabet.clone());
     let mut random = Random::new(seed);
-    let ideal = |letter: A::Letter| {
+    let ideal = |symbol: A::Symbol| {
         let nothing = alphabet.nothing() as f64 / 2_f64.powi(64);
-        if letter == A::Letter::default() {
+        if symbol == A::Symbol::default() {
             return -nothing.log2();
         }
-        let part = alphabet.part(1 << 60, letter).expect("it was drawn");
+        let part = alphabet.part(1 << 60, symbol).expect("it was drawn");
         -((1.0 - nothing) * part.width as f64 / 2_f64.powi(60)).log2()
     };
     let (mut lost, mut easy, mut fit) = (0.0, 0.0, 0);
     for _ in 0..blocks {
         let message: Vec<_> = (0..SLOTS).map(|_| draw(&alphabet, &mut random)).collect();
-        let entropy: f64 = message.iter().map(|&letter| ideal(letter)).sum();
-        let letters = sparse(&message);
-        let Some(bits) = coder.bits(letters.iter().copied()) else {
-            assert!(entropy > 50.0, "{entropy} bits do not fit: {letters:?}");
+        let entropy: f64 = message.iter().map(|&symbol| ideal(symbol)).sum();
+        let symbols = sparse(&message);
+        let Some(bits) = coder.bits(symbols.iter().copied()) else {
+            assert!(entropy > 50.0, "{entropy} bits do not fit: {symbols:?}");
             continue;
         };
-        let code = coder.encode(letters.iter().copied()).expect("as just seen");
-        assert!(coder.decode(code).eq(letters));
+        let code = coder.encode(symbols.iter().copied()).expect("as just seen");
+        assert!(coder.decode(code).eq(symbols));
         if entropy < 50.0 {
             lost += bits - entropy;
             easy += 1.0;
@@ -435,31 +435,33 @@ fn room_for_selectors() {
         for _ in 0..16 {
             slots[random.below(64) as usize] = true;
         }
-        let letters = (0..).zip(slots).filter(|&(_, set)| set);
-        assert!(coder.encode(letters.map(|(slot, _)| (slot, 1))).is_some());
+        let symbols = (0..).zip(slots).filter(|&(_, set)| set);
+        assert!(coder.encode(symbols.map(|(slot, _)| (slot, 1))).is_some());
     }
 }
 
 #[test]
-fn planes_hold_what_they_are_given() {
+fn plain_hold_what_they_are_given() {
     let mut random = Random::new(6);
     for _ in 0..1_000 {
         let message: Vec<Selector> = (0..64).map(|_| random.below(8) as Selector).collect();
-        let letters = sparse(&message);
-        let word = Planes.encode(letters.iter().copied()).expect("all fit");
-        assert!(Planes.letters(word).eq(letters.iter().copied()));
+        let symbols = sparse(&message);
+        let word = PlainSelectors
+            .encode(symbols.iter().copied())
+            .expect("all fit");
+        assert!(PlainSelectors.symbols(word).eq(symbols.iter().copied()));
         if random.below(10) == 0 {
-            raise_everything(&Planes, SLOTS, word, &[0, 1, 7]);
+            raise_everything(&PlainSelectors, SLOTS, word, &[0, 1, 7]);
         }
         let (from, to) = (random.below(64) as u32, random.below(64) as u32);
         let (from, to) = (from.min(to), from.max(to));
         let clear = message[from as usize..=to as usize]
             .iter()
-            .all(|&letter| letter == 0);
-        assert_eq!(Planes.is_clear(word, from, to), clear);
+            .all(|&symbol| symbol == 0);
+        assert_eq!(PlainSelectors.is_clear(word, from, to), clear);
         let mut lane = [0; 24];
-        Planes::store(&mut lane, word);
-        assert_eq!(Planes::load(&lane), word);
+        PlainSelectors::store(&mut lane, word);
+        assert_eq!(PlainSelectors::load(&lane), word);
     }
-    assert_eq!(Planes.encode([(3, 8)]), None);
+    assert_eq!(PlainSelectors.encode([(3, 8)]), None);
 }

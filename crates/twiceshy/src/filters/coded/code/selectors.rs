@@ -92,22 +92,22 @@ impl Selectors {
 }
 
 impl Alphabet for Selectors {
-    type Letter = Selector;
+    type Symbol = Selector;
 
     fn nothing(&self) -> u64 {
         self.nothing
     }
 
     #[inline(always)]
-    fn part(&self, width: u64, letter: Selector) -> Option<Part> {
-        if !(1..=Self::MAX).contains(&letter) {
+    fn part(&self, width: u64, symbol: Selector) -> Option<Part> {
+        if !(1..=Self::MAX).contains(&symbol) {
             return None;
         }
         // Most are the first: it has one bound.
-        let end = self.bound(width, letter);
-        let low = match letter {
+        let end = self.bound(width, symbol);
+        let low = match symbol {
             1 => 0,
-            _ => self.bound(width, letter - 1),
+            _ => self.bound(width, symbol - 1),
         };
         (low < end).then(|| Part {
             low,
@@ -133,12 +133,12 @@ impl Alphabet for Selectors {
     }
 
     #[inline(always)]
-    fn byte_of(&self, letter: Selector) -> Option<u8> {
-        (1..=Self::MAX).contains(&letter).then_some(letter)
+    fn byte_of(&self, symbol: Selector) -> Option<u8> {
+        (1..=Self::MAX).contains(&symbol).then_some(symbol)
     }
 
     #[inline(always)]
-    fn letter_of(&self, byte: u8) -> Option<Selector> {
+    fn symbol_of(&self, byte: u8) -> Option<Selector> {
         (1..=Self::MAX).contains(&byte).then_some(byte)
     }
 }

@@ -8,6 +8,9 @@ use std::fmt::Debug;
 /// Bytes of a code.
 const LANE: usize = CODE_BITS as usize / 8;
 
+/// A lane that holds a code.
+pub type CodeLane = Bare<LANE>;
+
 /// A part of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -17,40 +20,40 @@ pub struct Part {
     pub width: u64,
 }
 
-/// The letters of a slot and how likely they are.
+/// The symbols of a slot and how likely they are.
 pub trait Alphabet: Clone + Debug + Send + Sync {
-    /// A letter. The default is *nothing*.
-    type Letter: Copy + Default + Eq + Debug + Send + Sync;
+    /// A symbol. The default is *nothing*.
+    type Symbol: Copy + Default + Eq + Debug + Send + Sync;
 
     /// The probability of *nothing*, times `2^64`.
     fn nothing(&self) -> u64;
 
-    /// The part of an interval of `width` numbers, from one to `2^60`, that stands for a letter
+    /// The part of an interval of `width` numbers, from one to `2^60`, that stands for a symbol
     /// that is not *nothing*; `None` if there is none left for it.
-    fn part(&self, width: u64, letter: Self::Letter) -> Option<Part>;
+    fn part(&self, width: u64, symbol: Self::Symbol) -> Option<Part>;
 
-    /// The letter in whose part the number `at` lies, and that part; `None` if it lies in no
-    /// letter's.
-    fn find(&self, width: u64, at: u64) -> Option<(Self::Letter, Part)>;
+    /// The symbol in whose part the number `at` lies, and that part; `None` if it lies in no
+    /// symbol's.
+    fn find(&self, width: u64, at: u64) -> Option<(Self::Symbol, Part)>;
 
-    /// The letter in a byte that is not 0; `None` if it does not fit.
-    fn byte_of(&self, letter: Self::Letter) -> Option<u8>;
+    /// The symbol in a byte that is not 0; `None` if it does not fit.
+    fn byte_of(&self, symbol: Self::Symbol) -> Option<u8>;
 
-    /// The letter of a byte; `None` if there is no such letter.
-    fn letter_of(&self, byte: u8) -> Option<Self::Letter>;
+    /// The symbol of a byte; `None` if there is no such symbol.
+    fn symbol_of(&self, byte: u8) -> Option<Self::Symbol>;
 }
 
-/// Codes the letters of a block as one number.
+/// Codes the symbols of a block as one number.
 #[derive(Clone, Debug)]
 pub struct Coder<A> {
     alphabet: A,
     /// The probability of so many *nothings*, times `2^64`. The first, which would be one, is
     /// not used.
     nothings: [u64; SLOTS as usize + 1],
-    /// Numbers below `clear[k]` have no letter in the first `k` slots. Those behind the last slot
+    /// Numbers below `clear[k]` have no symbol in the first `k` slots. Those behind the last slot
     /// are like it.
     clear: [u64; SLOTS as usize + 2],
-    /// Numbers below this have no letter at all.
+    /// Numbers below this have no symbol at all.
     least: u64,
     slots: u32,
     numbers: u64,
@@ -115,7 +118,7 @@ impl<A: Alphabet> Coder<A> {
         coder
     }
 
-    /// The letters and their probabilities.
+    /// The symbols and their probabilities.
     #[must_use]
     pub fn alphabet(&self) -> &A {
         &self.alphabet
@@ -140,7 +143,7 @@ impl<A: Alphabet> Coder<A> {
         times(logarithm(width).wrapping_sub(logarithm(at)), self.per_bit) as u32
     }
 
-    /// Not below the slot of the first letter of a code that has one, and seldom above it by more
+    /// Not below the slot of the first symbol of a code that has one, and seldom above it by more
     /// than one: [`guess`](Self::guess), with as much more as it takes to be sure.
     #[inline(always)]
     fn guess_first(&self, code: u64) -> usize {
@@ -148,7 +151,7 @@ impl<A: Alphabet> Coder<A> {
         guess.min(u64::from(SLOTS) - 1) as usize
     }
 
-    /// The slot of the first letter of a code that has one: with constants alone, and without a
+    /// The slot of the first symbol of a code that has one: with constants alone, and without a
     /// branch that depends on it.
     #[inline(always)]
     pub(super) fn first_slot(&self, code: u64) -> usize {
@@ -175,16 +178,16 @@ impl<A: Alphabet> Coder<A> {
     /// How many bits a message takes: the logarithm of how often its interval goes into all
     /// numbers.
     #[cfg(test)]
-    pub(super) fn bits(&self, letters: impl IntoIterator<Item = (u32, A::Letter)>) -> Option<f64> {
+    pub(super) fn bits(&self, symbols: impl IntoIterator<Item = (u32, A::Symbol)>) -> Option<f64> {
         let mut encode = Encode::new(self);
-        for (slot, letter) in letters {
-            encode.put(slot, letter)?;
+        for (slot, symbol) in symbols {
+            encode.put(slot, symbol)?;
         }
         let width = self.bound(encode.width, self.slots - encode.slot);
         Some((self.numbers as f64 / width as f64).log2())
     }
 
-    /// The letters of a word, in the order of their slots. Of a number that is no word, those
+    /// The symbols of a word, in the order of their slots. Of a number that is no word, those
     /// that come out of it.
     #[inline(always)]
     pub fn decode(&self, word: u64) -> Message<'_, A> {
@@ -216,7 +219,7 @@ impl<A: Alphabet> Coder<A> {
     }
 }
 
-/// The letters of a word.
+/// The symbols of a word.
 #[derive(Clone, Debug)]
 pub enum Message<'c, A> {
     /// Of a list.
@@ -226,7 +229,7 @@ pub enum Message<'c, A> {
 }
 
 impl<A: Alphabet> Iterator for Message<'_, A> {
-    type Item = (u32, A::Letter);
+    type Item = (u32, A::Symbol);
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
@@ -237,7 +240,7 @@ impl<A: Alphabet> Iterator for Message<'_, A> {
     }
 }
 
-/// The letters of a list.
+/// The symbols of a list.
 #[derive(Clone, Debug)]
 pub struct Few<'c, A> {
     alphabet: &'c A,
@@ -248,17 +251,17 @@ pub struct Few<'c, A> {
 }
 
 impl<A: Alphabet> Iterator for Few<'_, A> {
-    type Item = (u32, A::Letter);
+    type Item = (u32, A::Symbol);
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        // A number that is no list may have slots in any order, and no letters.
+        // A number that is no list may have slots in any order, and no symbols.
         let (slot, byte) =
             few::get(self.list, self.number).filter(|&(slot, _)| slot >= self.next)?;
-        let letter = self.alphabet.letter_of(byte)?;
+        let symbol = self.alphabet.symbol_of(byte)?;
         self.number += 1;
         self.next = slot + 1;
-        Some((slot, letter))
+        Some((slot, symbol))
     }
 }
 
@@ -267,7 +270,7 @@ struct Encode<'c, A> {
     coder: &'c Coder<A>,
     low: u64,
     width: u64,
-    /// The first slot whose letter has not been given yet.
+    /// The first slot whose symbol has not been given yet.
     slot: u32,
 }
 
@@ -282,27 +285,27 @@ impl<'c, A: Alphabet> Encode<'c, A> {
         }
     }
 
-    /// Goes on behind the letters that were read from a code: they need not be coded again.
+    /// Goes on behind the symbols that were read from a code: they need not be coded again.
     #[inline(always)]
-    fn behind(letters: &Decode<'c, A>, code: u64) -> Self {
+    fn behind(symbols: &Decode<'c, A>, code: u64) -> Self {
         Encode {
-            coder: letters.coder,
-            low: code - letters.at,
-            width: letters.width,
-            slot: letters.slot,
+            coder: symbols.coder,
+            low: code - symbols.at,
+            width: symbols.width,
+            slot: symbols.slot,
         }
     }
 
-    /// Narrows the interval to this letter; `None` if it has no numbers there.
+    /// Narrows the interval to this symbol; `None` if it has no numbers there.
     #[inline(always)]
-    fn put(&mut self, slot: u32, letter: A::Letter) -> Option<()> {
+    fn put(&mut self, slot: u32, symbol: A::Symbol) -> Option<()> {
         let coder = self.coder;
-        debug_assert!(slot < coder.slots && letter != A::Letter::default());
+        debug_assert!(slot < coder.slots && symbol != A::Symbol::default());
         let (from, to) = self.bounds(slot)?;
-        self.narrow(from, to, slot, letter)
+        self.narrow(from, to, slot, symbol)
     }
 
-    /// The numbers of the interval that stand for any letter at this slot, and none before it;
+    /// The numbers of the interval that stand for any symbol at this slot, and none before it;
     /// `None` if there is one already, as in a table that nobody has checked.
     #[inline(always)]
     fn bounds(&self, slot: u32) -> Option<(u64, u64)> {
@@ -311,13 +314,13 @@ impl<'c, A: Alphabet> Encode<'c, A> {
         Some((bound(gap + 1), bound(gap)))
     }
 
-    /// [`put`](Self::put), with the numbers `from..to` that stand for any letter there.
+    /// [`put`](Self::put), with the numbers `from..to` that stand for any symbol there.
     #[inline(always)]
-    fn narrow(&mut self, from: u64, to: u64, slot: u32, letter: A::Letter) -> Option<()> {
+    fn narrow(&mut self, from: u64, to: u64, slot: u32, symbol: A::Symbol) -> Option<()> {
         if from >= to {
             return None;
         }
-        let part = self.coder.alphabet.part(to - from, letter)?;
+        let part = self.coder.alphabet.part(to - from, symbol)?;
         self.low += from + part.low;
         self.width = part.width;
         self.slot = slot + 1;
@@ -325,18 +328,18 @@ impl<'c, A: Alphabet> Encode<'c, A> {
     }
 }
 
-/// The letters of a code.
+/// The symbols of a code.
 #[derive(Clone, Debug)]
 pub struct Decode<'c, A> {
     coder: &'c Coder<A>,
     /// The code, counted from the start of the interval.
     at: u64,
     width: u64,
-    /// The first slot whose letter is not known yet.
+    /// The first slot whose symbol is not known yet.
     slot: u32,
 }
 
-/// Where the next letter is, and where its numbers are in the interval.
+/// Where the next symbol is, and where its numbers are in the interval.
 struct Next {
     slot: u32,
     from: u64,
@@ -344,7 +347,7 @@ struct Next {
 }
 
 impl<A: Alphabet> Decode<'_, A> {
-    /// [`locate`](Self::locate) for the first letter, which is there: with constants alone.
+    /// [`locate`](Self::locate) for the first symbol, which is there: with constants alone.
     #[inline(always)]
     fn locate_first(&self) -> Next {
         let coder = self.coder;
@@ -360,7 +363,7 @@ impl<A: Alphabet> Decode<'_, A> {
     fn locate(&self) -> Option<Next> {
         let coder = self.coder;
         let left = coder.slots - self.slot;
-        // Behind the last letter of a code it is zero, which is below every bound.
+        // Behind the last symbol of a code it is zero, which is below every bound.
         if self.at == 0 || left == 0 {
             return None;
         }
@@ -383,57 +386,57 @@ impl<A: Alphabet> Decode<'_, A> {
     }
 
     #[inline(always)]
-    fn read(&mut self, next: &Next) -> Option<A::Letter> {
+    fn read(&mut self, next: &Next) -> Option<A::Symbol> {
         let Next { slot, from, to } = *next;
         let at = self.at.wrapping_sub(from);
         let width = to.wrapping_sub(from);
-        // A number that is no code may lie beyond all letters.
+        // A number that is no code may lie beyond all symbols.
         let found = match at < width {
             true => self.coder.alphabet.find(width, at),
             false => None,
         };
-        let Some((letter, part)) = found else {
+        let Some((symbol, part)) = found else {
             self.stop();
             return None;
         };
         self.at = at - part.low;
         self.width = part.width;
         self.slot = slot + 1;
-        Some(letter)
+        Some(symbol)
     }
 }
 
 impl<A: Alphabet> Coder<A> {
-    /// The code after the letters of the slots `low..high` have moved up by one: the outer `None` if
+    /// The code after the symbols of the slots `low..high` have moved up by one: the outer `None` if
     /// they do not fit then, the inner one if the last of them leaves. Nothing is coded again that
-    /// lies before the first slot that moves, and nothing at all if no letter moves.
+    /// lies before the first slot that moves, and nothing at all if no symbol moves.
     #[inline(always)]
     fn raise_code(&self, code: u64, low: u32, high: u32) -> Option<Option<u64>> {
-        let mut letters = self.decode_number(code);
-        let mut next = (code >= self.least).then(|| letters.locate_first());
+        let mut symbols = self.decode_number(code);
+        let mut next = (code >= self.least).then(|| symbols.locate_first());
         while let Some(stays) = next.take_if(|next| next.slot < low) {
-            letters.read(&stays)?;
-            next = letters.locate();
+            symbols.read(&stays)?;
+            next = symbols.locate();
         }
         if next.as_ref().is_none_or(|next| next.slot >= high) {
             return Some(Some(code));
         }
-        let mut encode = Encode::behind(&letters, code);
+        let mut encode = Encode::behind(&symbols, code);
         while let Some(moves) = next {
-            let letter = letters.read(&moves)?;
+            let symbol = symbols.read(&moves)?;
             let slot = moves.slot + u32::from(moves.slot < high);
             if slot >= self.slots {
                 return Some(None);
             }
-            encode.put(slot, letter)?;
-            next = letters.locate();
+            encode.put(slot, symbol)?;
+            next = symbols.locate();
         }
         Some(Some(encode.low))
     }
 }
 
 impl<A: Alphabet> Iterator for Decode<'_, A> {
-    type Item = (u32, A::Letter);
+    type Item = (u32, A::Symbol);
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
@@ -461,8 +464,8 @@ fn halves(lane: &[u8]) -> (u32, u32) {
 }
 
 impl<A: Alphabet> Coding for Coder<A> {
-    type Letter = A::Letter;
-    type Lane = Bare<LANE>;
+    type Symbol = A::Symbol;
+    type Lane = CodeLane;
     type Word = u64;
 
     #[inline(always)]
@@ -478,7 +481,7 @@ impl<A: Alphabet> Coding for Coder<A> {
         lane[3..].copy_from_slice(&((word >> 24) as u32).to_le_bytes());
     }
 
-    /// Exact for lists; of a code, only the first letter is seen.
+    /// Exact for lists; of a code, only the first symbol is seen.
     #[inline(always)]
     fn is_clear(&self, word: u64, from: u32, to: u32) -> bool {
         let to = to & 63;
@@ -487,19 +490,19 @@ impl<A: Alphabet> Coding for Coder<A> {
     }
 
     #[inline(always)]
-    fn has_letter(&self, word: u64, from: u32, to: u32) -> bool {
+    fn has_symbol(&self, word: u64, from: u32, to: u32) -> bool {
         debug_assert!(!self.is_clear(word, from, to));
         if few::is_few(word) {
             return true;
         }
-        // There is a letter up to `to`.
-        let mut letters = self.decode_number(word);
-        let mut next = letters.locate_first();
+        // There is a symbol up to `to`.
+        let mut symbols = self.decode_number(word);
+        let mut next = symbols.locate_first();
         while next.slot < from {
-            if letters.read(&next).is_none() {
+            if symbols.read(&next).is_none() {
                 return false;
             }
-            match letters.locate() {
+            match symbols.locate() {
                 Some(later) => next = later,
                 None => return false,
             }
@@ -508,18 +511,18 @@ impl<A: Alphabet> Coding for Coder<A> {
     }
 
     #[inline(always)]
-    fn letters(&self, word: u64) -> impl Iterator<Item = (u32, A::Letter)> {
+    fn symbols(&self, word: u64) -> impl Iterator<Item = (u32, A::Symbol)> {
         self.decode(word)
     }
 
     #[inline(always)]
-    fn encode(&self, letters: impl IntoIterator<Item = (u32, A::Letter)>) -> Option<u64> {
+    fn encode(&self, symbols: impl IntoIterator<Item = (u32, A::Symbol)>) -> Option<u64> {
         let mut list = few::List::new();
         let mut encode = Encode::new(self);
         let mut fits = true;
-        for (slot, letter) in letters {
-            list.push(slot, self.alphabet.byte_of(letter));
-            fits = fits && encode.put(slot, letter).is_some();
+        for (slot, symbol) in symbols {
+            list.push(slot, self.alphabet.byte_of(symbol));
+            fits = fits && encode.put(slot, symbol).is_some();
         }
         match list.finish() {
             Some(list) if self.writes_lists() => Some(list),
@@ -536,10 +539,10 @@ impl<A: Alphabet> Coding for Coder<A> {
         true
     }
 
-    /// A code stays a code if no letter comes or leaves.
+    /// A code stays a code if no symbol comes or leaves.
     #[inline(always)]
-    fn raise(&self, word: u64, low: u32, high: u32, carry: A::Letter) -> Option<(u64, A::Letter)> {
-        let nothing = A::Letter::default();
+    fn raise(&self, word: u64, low: u32, high: u32, carry: A::Symbol) -> Option<(u64, A::Symbol)> {
+        let nothing = A::Symbol::default();
         if carry == nothing && !few::is_few(word) {
             if let Some(raised) = self.raise_code(word, low, high)? {
                 return Some((raised, nothing));
@@ -547,12 +550,12 @@ impl<A: Alphabet> Coding for Coder<A> {
         }
         let mut out = nothing;
         let first = (carry != nothing).then_some((0, carry));
-        let moved = self.decode(word).filter_map(|(slot, letter)| {
+        let moved = self.decode(word).filter_map(|(slot, symbol)| {
             let slot = slot + u32::from(low <= slot && slot < high);
             if slot < self.slots {
-                return Some((slot, letter));
+                return Some((slot, symbol));
             }
-            out = letter;
+            out = symbol;
             None
         });
         let raised = self.encode(first.into_iter().chain(moved))?;

@@ -1,0 +1,101 @@
+//! The keys that a filter is given, or reads.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use super::symbols::{Placed, Stretch, Symbols, Unit};
+use crate::error::Error;
+use crate::hash::Hashed;
+use crate::table::{Fingerprint, Geometry};
+
+impl Placed<'_, '_> {
+    /// Is it the same key?
+    pub(super) fn is_same(&self, other: &Placed<'_, '_>) -> bool {
+        is_same(self.key, other.key)
+    }
+}
+
+/// Are two hashed keys the same key?
+fn is_same(a: &Hashed<'_>, b: &Hashed<'_>) -> bool {
+    match (a.key(), b.key()) {
+        (Some(a), Some(b)) => a == b,
+        // Chosen hashes have no key behind them: they are their stream.
+        _ => {
+            let words = Hashed::MAX_WORDS;
+            a.h0() == b.h0() && a.common_bits(b, words) == 64 * u64::from(words)
+        }
+    }
+}
+
+/// Keys that were read once, by unit.
+pub(super) struct Known<'k, 'n, S, F> {
+    geometry: Geometry,
+    source: F,
+    /// A key that the source may have, but that has no slot.
+    without: Option<&'n Hashed<'n>>,
+    /// By the first minirun id of their unit.
+    units: BTreeMap<u64, Vec<Hashed<'k>>>,
+    symbols: std::marker::PhantomData<S>,
+}
+
+impl<'k, 'n, S: Symbols, F> Known<'k, 'n, S, F> {
+    /// Keys from a source, which is asked for ranges of first hash words.
+    pub(super) fn new(geometry: Geometry, source: F, without: Option<&'n Hashed<'n>>) -> Self {
+        Known {
+            geometry,
+            source,
+            without,
+            units: BTreeMap::new(),
+            symbols: std::marker::PhantomData,
+        }
+    }
+
+    /// All different keys of the unit that has this fingerprint.
+    pub(super) fn of<E: From<Error>>(&mut self, home: Fingerprint) -> Result<Vec<Placed<'_, 'k>>, E>
+    where
+        F: FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
+    {
+        let ids = S::UNIT.ids(&self.geometry, home);
+        let first = *ids.start();
+        if !self.units.contains_key(&first) {
+            let hashes = Stretch::of_ids(&self.geometry, &ids).hashes();
+            let mut keys: Vec<Hashed<'k>> = Vec::new();
+            for key in (self.source)(hashes.clone())? {
+                if !hashes.contains(&key.h0()) {
+                    return Err(Error::mismatch("a key belongs to another place").into());
+                }
+                let others = keys.iter().chain(self.without);
+                if !others.into_iter().any(|other| is_same(other, &key)) {
+                    keys.push(key);
+                }
+            }
+            self.units.insert(first, keys);
+        }
+        let keys = self.units[&first].iter();
+        Ok(keys.map(|key| Placed::new(&self.geometry, key)).collect())
+    }
+}
+
+/// Refuses keys outside of a stretch where nobody would be told to give some: those of a minirun.
+pub(super) fn check<S: Symbols>(at: Stretch, keys: &[Hashed<'_>]) -> Result<(), Error> {
+    let is_outside = |key: &Hashed<'_>| !at.hashes().contains(&key.h0());
+    if S::UNIT == Unit::Minirun && keys.iter().any(is_outside) {
+        return Err(Error::mismatch("a key belongs to another minirun"));
+    }
+    Ok(())
+}
+
+/// Keys from a slice that has all of a stretch. What is outside of it is not looked at.
+pub(super) fn given<'k>(
+    at: Stretch,
+    keys: &'k [Hashed<'k>],
+) -> impl FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, Error> {
+    move |hashes| {
+        let (first, last) = (*hashes.start(), *hashes.end());
+        if first < at.first || last > at.last {
+            return Err(Stretch::new(first.min(at.first), last.max(at.last)).needed());
+        }
+        let inside = keys.iter().filter(|key| hashes.contains(&key.h0()));
+        Ok(inside.cloned().collect())
+    }
+}

@@ -1,0 +1,420 @@
+//! Filters that learn in fixed space: telescoping and extension.
+//!
+//! # The idea
+//!
+//! A quotient filter stores a remainder of each key. These have a *symbol* beside each slot that
+//! says what of its key's hash stream stands there. At first no slot has one. When a query is
+//! wrongly answered "maybe", the member's slot is replaced by one that the query does not share:
+//!
+//! ```text
+//!                     telescoping: another remainder        extension: further bits
+//! member  x           q | r0 | r1 | r2 …                     q | r | 1 0 1 …
+//! query   z           q | r0 | s1 | s2 …                     q | r | 1 1 0 …
+//! stored              r0, selector 0                         r, extension ""
+//! adapted             r1, selector 1                         r, extension "10"
+//! ```
+//!
+//! The symbols of the 64 slots of a block are one arithmetic code of 56 bits, 0.875 bits a slot.
+//! Where that is not enough, some are dropped ([`Overflow`]), and their mistakes may come back. So
+//! the filter never grows, and needs not be told of every mistake.
+//!
+//! | | telescoping | extension |
+//! | --- | --- | --- |
+//! | space | `r + 3.125` bits a slot, for ever | the same |
+//! | false negatives | none, ever, if the keys given are the right ones | the same |
+//! | false-positive rate | `load * 2^-r` for a new query, and the same for one that was wrong before, as long as codes have room: for about `0.2 * 2^r` different queries an item | `load * 2^-r`, and less the more has been fixed: an extension of `k` bits leaves one in `2^k` of the mistakes of its fingerprint |
+//! | lookup | that of the plain filter, and one comparison; where a selector is near, its block's code is read | that of the plain filter; the code is read where the remainder is found and an extension is near |
+//! | adapt | the keys of one run; where a code is full, of the runs of a block | the keys of one minirun |
+//!
+//! A changed remainder fixes one mistake and no other. An extension takes four bits of code on
+//! average, a selector two; but each extension fixes mistakes that were never asked for, and
+//! lookups of strangers don't touch the codes.
+//!
+//! # Keys
+//!
+//! The keys that could have given a positive answer are a range of hashes ([`Stretch`]), found by a
+//! [`ReverseMap`]: those of a minirun, or, where symbols change remainders, of a run. Slots with
+//! selectors are not nested, so which slot is whose is found by bipartite matching. A *right*
+//! state is one in which all keys can be matched. [`TelescopingSet`] and [`ExtensionSet`] bundle
+//! filter and keys, so that nothing can go wrong.
+//!
+//! An insertion needs no keys, with one exception: in a telescoping filter, if it moves a selector
+//! into a block whose code is full. Then it is refused ([`Error::NeedsHashes`]) until it is given
+//! the keys around it. An extension can be dropped without knowing the key.
+//!
+//! ```
+//! use twiceshy::ExtensionSet;
+//!
+//! let mut set = ExtensionSet::new(1_000, 0.1)?;
+//! set.insert("robin")?;
+//! let wrong: Vec<u64> = (0..20_000).filter(|query| set.contains(query)).collect();
+//! for query in &wrong {
+//!     set.report_false_positive(query)?;
+//! }
+//! assert!(wrong.iter().all(|query| !set.contains(query)));
+//! assert!(set.contains("robin"));
+//! # Ok::<(), twiceshy::Error>(())
+//! ```
+//!
+//! # Inside
+//!
+//! `symbols` has all in which the two differ. `core` is the table with its codes, `moves` what
+//! happens to symbols when slots move, `runs` how runs are read and written with their symbols, and
+//! `code` the coders.
+//!
+//! Papers: Lee, McCauley, Singh, Stein, "Telescoping Filter: A Practical Adaptive Filter" (2021);
+//! Lee, "A Practical Adaptive Quotient Filter" (2021), where they are called SELQF and EXTQF. The
+//! variant with plainly stored selectors, uTAF, is [`PlainTelescopingFilter`].
+//!
+//! [`ExtensionSet`]: crate::ExtensionSet
+//! [`ReverseMap`]: crate::ReverseMap
+//! [`TelescopingSet`]: crate::TelescopingSet
+
+mod adapt;
+pub(crate) mod code;
+mod core;
+mod file;
+mod keys;
+mod matching;
+mod moves;
+mod ops;
+mod remove;
+mod runs;
+mod symbols;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use self::code::{Coder, Extensions, PlainSelectors, Selectors};
+use self::core::Core;
+use self::ops::Refused;
+use self::symbols::Placed;
+use crate::bits::Bytes;
+use crate::builder::{Buildable, Builder, Parts};
+use crate::error::Error;
+use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
+use crate::mem::Memory;
+use crate::stats::Stats;
+use crate::table::{Fingerprint, Geometry, Violation};
+use crate::traits::{Filter, Insert};
+
+pub use self::symbols::{Stretch, Symbols};
+
+/// A filter that adapts in fixed space: a [`TelescopingFilter`] or an [`ExtensionFilter`]. See the
+/// [module](self) for how to use it rightly, or take a set, which has the keys as well.
+///
+/// ```
+/// use twiceshy::{ExtensionFilter, TelescopingFilter};
+///
+/// let mut filter = TelescopingFilter::new(1_000, 0.01)?;
+/// filter.insert("anna")?;
+/// assert!(filter.contains("anna"));
+///
+/// let mut filter = ExtensionFilter::new(1_000, 0.01)?;
+/// filter.insert("anna")?;
+/// assert!(filter.contains("anna"));
+/// # Ok::<(), twiceshy::Error>(())
+/// ```
+pub struct CodedFilter<S: Symbols, H: StreamHash = Sip13, M = Memory> {
+    core: Core<S, M>,
+    keyed: H::Keyed,
+    seed: Seed,
+    overflow: Overflow,
+}
+
+/// A telescoping adaptive filter: it changes a remainder that was wrong.
+pub type TelescopingFilter<H = Sip13, M = Memory> = CodedFilter<Coder<Selectors>, H, M>;
+
+/// A telescoping filter with selectors of three bits each, stored as they are: uTAF. For
+/// comparison: it takes 2.1 bits a slot more.
+pub type PlainTelescopingFilter<H = Sip13, M = Memory> = CodedFilter<PlainSelectors, H, M>;
+
+/// An extension adaptive filter: it lengthens a fingerprint that was wrong.
+pub type ExtensionFilter<H = Sip13, M = Memory> = CodedFilter<Coder<Extensions>, H, M>;
+
+/// What happens to the symbols of a block whose code is full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Overflow {
+    /// One after the other is dropped until the rest fits: what can be kept, is kept.
+    #[default]
+    Keep,
+    /// All of them are dropped, but for the newest: the rule of the papers.
+    Rebuild,
+}
+
+impl<S: Symbols> CodedFilter<S> {
+    /// An empty filter for `capacity` keys with a false-positive rate of at most `fpr`, a
+    /// random seed, and the default hash, which is safe against keys chosen by an attacker.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if there is no such filter or no memory for it,
+    /// [`Error::Seed`] if the system has no randomness to give.
+    pub fn new(capacity: u64, fpr: f64) -> Result<Self, Error> {
+        Self::builder().capacity(capacity).fpr(fpr).build()
+    }
+
+    /// For everything else that can be chosen.
+    pub fn builder() -> Builder<Self> {
+        Builder::new()
+    }
+}
+
+impl<S: Symbols, H: StreamHash> Buildable for CodedFilter<S, H> {
+    type WithHash<X: StreamHash> = CodedFilter<S, X>;
+
+    fn from_parts(parts: Parts) -> Result<Self, Error> {
+        Ok(CodedFilter {
+            core: Core::from_parts(&parts)?,
+            keyed: H::keyed(&parts.seed),
+            seed: parts.seed,
+            overflow: Overflow::default(),
+        })
+    }
+}
+
+impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
+    /// Hashes a key the way this filter does.
+    #[inline]
+    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        Hashed::new::<H, K>(&self.seed, key)
+    }
+
+    /// May `key` be a member? `false` is certain.
+    #[inline(always)]
+    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        let h0 = first_word::<H, K>(&self.keyed, key);
+        match self.core.answer(h0) {
+            Some(found) => found,
+            None => self.contains_by_words(key),
+        }
+    }
+
+    /// Kept out of line, so that the common case can be inlined.
+    #[inline(never)]
+    fn contains_by_words<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.matches(&self.hash(key))
+    }
+
+    /// [`contains`](Self::contains) for a key that is hashed already.
+    #[inline]
+    #[must_use]
+    pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
+        match self.core.answer(key.h0()) {
+            Some(found) => found,
+            None => self.matches(key),
+        }
+    }
+
+    fn matches(&self, key: &Hashed<'_>) -> bool {
+        let key = Placed::new(&self.core.geometry, key);
+        let run = self.core.run(key.home.quotient);
+        let found = self.core.find_slot(&run, |slot| S::fits(&key, slot));
+        found.is_some()
+    }
+
+    /// The range of hashes of the keys that may have given a positive answer; `None` if `key` is
+    /// certainly no member.
+    pub fn lookup<K: Key + ?Sized>(&self, key: &K) -> Option<Stretch> {
+        self.lookup_hashed(&self.hash(key))
+    }
+
+    /// [`lookup`](Self::lookup) for a key that is hashed already.
+    #[must_use]
+    pub fn lookup_hashed(&self, key: &Hashed<'_>) -> Option<Stretch> {
+        let found = self.contains_hashed(key);
+        found.then(|| self.stretch(key.h0()))
+    }
+
+    /// The keys that may fit the same slots as one with this `h0`.
+    fn stretch(&self, h0: u64) -> Stretch {
+        let geometry = &self.core.geometry;
+        Stretch::of_ids(geometry, &S::UNIT.ids(geometry, geometry.fingerprint(h0)))
+    }
+
+    /// How many items the filter holds, duplicates counted.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.core.table.used()
+    }
+
+    /// Is it empty?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many fingerprints have a symbol beside them. Reads the whole table.
+    #[must_use]
+    pub fn adapted(&self) -> u64 {
+        self.core.count_symbols()
+    }
+
+    /// Slots and remainder bits.
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        self.core.geometry
+    }
+
+    /// The seed of the hash. Keep it from those who may choose keys.
+    #[must_use]
+    pub fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// What happens to the symbols of a block whose code is full.
+    #[must_use]
+    pub fn overflow(&self) -> Overflow {
+        self.overflow
+    }
+
+    /// Size, load, space and expected error. Reads the whole table.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let items = self.len();
+        Stats::of_table(&self.core.table, &self.core.geometry, items, items)
+    }
+
+    /// All stored fingerprints in the order of the table: quotients, and what stands in the slots.
+    /// That is the remainder of the key, or where a selector is beside it, another one.
+    pub fn iter(&self) -> impl Iterator<Item = Fingerprint> + '_ {
+        self.core.fingerprints()
+    }
+
+    /// Verifies everything that must hold in the table, from scratch. For tests and for the
+    /// suspicious; linear in the size of the filter.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Violation> {
+        self.core.check_invariants()
+    }
+}
+
+impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
+    /// What shall happen to the symbols of a block whose code is full. Default:
+    /// [`Overflow::Keep`].
+    #[must_use]
+    pub fn with_overflow(mut self, overflow: Overflow) -> Self {
+        self.overflow = overflow;
+        self
+    }
+
+    /// Adds a key. A key that is added twice is there twice.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if no slot is left; nothing has changed then. Of a telescoping filter,
+    /// [`Error::NeedsHashes`] if a selector would move into a block whose code is full:
+    /// [`insert_with`](Self::insert_with) does it then.
+    #[inline(always)]
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
+        self.insert_h0(first_word::<H, K>(&self.keyed, key))
+    }
+
+    /// [`insert`](Self::insert) for a key that is hashed already.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    #[inline]
+    pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
+        self.insert_h0(key.h0())
+    }
+
+    #[inline(always)]
+    fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
+        match self.core.insert(h0) {
+            Ok(()) => Ok(()),
+            Err(refused) => self.insert_again(h0, refused),
+        }
+    }
+
+    /// Makes room in full blocks until an insertion that was refused succeeds.
+    #[cold]
+    fn insert_again(&mut self, h0: u64, mut refused: Refused) -> Result<(), Error> {
+        loop {
+            match refused {
+                Refused::Full => return Err(self.core.table.full()),
+                Refused::BlockFull(full) => self.make_room_alone(full)?,
+            }
+            match self.core.insert(h0) {
+                Ok(()) => return Ok(()),
+                Err(again) => refused = again,
+            }
+        }
+    }
+
+    /// Removes everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.core.table.clear();
+    }
+
+    /// A copy, or an error where [`Clone`] would abort for want of memory.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if a second table does not fit in memory.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        Ok(CodedFilter {
+            core: self.core.try_clone()?,
+            ..*self
+        })
+    }
+}
+
+impl<S: Symbols, H: StreamHash> Clone for CodedFilter<S, H> {
+    fn clone(&self) -> Self {
+        match self.try_clone() {
+            Ok(copy) => copy,
+            // As `Vec` does; `try_clone` is there for those who would rather know.
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+impl<S: Symbols, H: StreamHash, M: Bytes> fmt::Debug for CodedFilter<S, H, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(S::NAME)
+            .field("len", &self.len())
+            .field("slots", &self.core.geometry.slots())
+            .field("remainder_bits", &self.core.geometry.remainder_bits())
+            .field("hash", &H::KIND)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S: Symbols, H: StreamHash, M: Bytes> Filter for CodedFilter<S, H, M> {
+    #[inline]
+    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        self.hash(key)
+    }
+
+    #[inline]
+    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
+        self.contains_hashed(key)
+    }
+
+    #[inline]
+    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
+        self.contains(key)
+    }
+
+    fn len(&self) -> u64 {
+        self.len()
+    }
+
+    fn stats(&self) -> Stats {
+        self.stats()
+    }
+}
+
+impl<S: Symbols, H: StreamHash> Insert for CodedFilter<S, H> {
+    #[inline]
+    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
+        self.insert_hashed(key)
+    }
+
+    #[inline]
+    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
+        self.insert(key)
+    }
+}
