@@ -1,4 +1,4 @@
-//! The filters of this crate as subjects of the suite.
+//! The library's filters as subjects of the suite.
 
 use crate::subject::Subject;
 use twiceshy::builder::{Buildable, Builder};

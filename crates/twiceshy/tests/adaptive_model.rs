@@ -7,7 +7,7 @@
 mod share;
 
 use twiceshy_testing::Source;
-use twiceshy_testing::adaptive::{Deed, Deeds, Setting, run};
+use twiceshy_testing::adaptive::{Outcome, Outcomes, Setting, run};
 
 /// Operations in one universe of keys. Enough to fill the table and drain it again.
 const OPERATIONS: u64 = 1_000;
@@ -17,7 +17,7 @@ const UNIVERSES: u64 = 22;
 
 /// Plays all remainder and value widths of a group at some numbers of slots.
 fn play(slots: &[u64], remainder_bits: &[u32], value_bits: &[u32]) -> u64 {
-    let mut total = Deeds::new();
+    let mut total = Outcomes::new();
     let divisor = share::divisor() as u64;
     let universes = UNIVERSES.div_ceil(divisor);
     for &slots in slots {
@@ -34,7 +34,7 @@ fn play(slots: &[u64], remainder_bits: &[u32], value_bits: &[u32]) -> u64 {
                         | u64::from(remainder_bits) << 8
                         | u64::from(value_bits);
                     match run(setting, &mut Source::from_seed(seed), OPERATIONS) {
-                        Ok(deeds) => total += deeds,
+                        Ok(outcomes) => total += outcomes,
                         Err(error) => panic!("seed {seed}: {error}"),
                     }
                 }
@@ -47,11 +47,11 @@ fn play(slots: &[u64], remainder_bits: &[u32], value_bits: &[u32]) -> u64 {
     assert_eq!(total.missing().collect::<Vec<_>>(), [], "kinds left out");
     // None of them by mere chance.
     let enough = 20 / divisor;
-    for &deed in Deed::ALL {
+    for &outcome in Outcome::ALL {
         assert!(
-            total.count(deed) >= enough,
-            "{deed:?}: {}",
-            total.count(deed)
+            total.count(outcome) >= enough,
+            "{outcome:?}: {}",
+            total.count(outcome)
         );
     }
     // A small share may miss the extremes.

@@ -24,10 +24,10 @@ fn against_a_model() {
         let mut set = broom(slots, 1 + below(4) as u32).with_step(below(5) as usize);
         let mut members = BTreeSet::new();
         for _ in 0..600 {
-            let deed = below(8);
+            let choice = below(8);
             // Members are few, strangers many.
-            let key = below(if deed < 4 { 120 } else { 1_500 });
-            match deed {
+            let key = below(if choice < 4 { 120 } else { 1_500 });
+            match choice {
                 0..=2 => match set.insert(&key) {
                     Ok(_) => drop(members.insert(key)),
                     Err(error) => assert!(matches!(error, Error::Full { .. }), "{error}"),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Setting;
-use super::deeds::{Deed, Deeds};
 use super::model::{Model, Refusal};
+use super::outcomes::{Outcome, Outcomes};
 use super::universe::{Chosen, ChosenKey, Universe};
 use super::whole::builder;
 use crate::source::{Exhausted, Source};
@@ -22,17 +22,17 @@ use twiceshy::table::Minirun;
 ///
 /// # Panics
 /// If there is no filter of such measures.
-pub fn run(setting: Setting, source: &mut Source<'_>, operations: u64) -> Result<Deeds, String> {
-    let mut deeds = Deeds::new();
+pub fn run(setting: Setting, source: &mut Source<'_>, operations: u64) -> Result<Outcomes, String> {
+    let mut outcomes = Outcomes::new();
     let Ok(mut game) = Game::new(setting, source) else {
-        return Ok(deeds);
+        return Ok(outcomes);
     };
     for number in 0..operations {
         match game.step(source) {
-            Ok(deed) => {
-                deeds.record(deed);
-                deeds.longest = deeds.longest.max(game.longest);
-                deeds.crowd = deeds.crowd.max(game.crowd);
+            Ok(outcome) => {
+                outcomes.record(outcome);
+                outcomes.longest = outcomes.longest.max(game.longest);
+                outcomes.crowd = outcomes.crowd.max(game.crowd);
             }
             Err(Stop::Exhausted) => break,
             Err(Stop::Failed(what)) => {
@@ -45,7 +45,7 @@ pub fn run(setting: Setting, source: &mut Source<'_>, operations: u64) -> Result
     }
     match game.compare() {
         Err(Stop::Failed(what)) => Err(format!("{setting:?}: at the end: {what}")),
-        _ => Ok(deeds),
+        _ => Ok(outcomes),
     }
 }
 
@@ -151,7 +151,7 @@ pub(super) enum Effect {
     More(Option<usize>),
 }
 
-pub(super) type Step = Result<(Deed, Effect), Stop>;
+pub(super) type Step = Result<(Outcome, Effect), Stop>;
 
 pub(super) struct Game {
     pub(super) filter: AdaptiveFilter<Chosen>,
@@ -269,7 +269,7 @@ impl Game {
     }
 
     /// One operation and all that must hold after it.
-    pub(super) fn step(&mut self, source: &mut Source<'_>) -> Result<Deed, Stop> {
+    pub(super) fn step(&mut self, source: &mut Source<'_>) -> Result<Outcome, Stop> {
         self.steps += 1;
         self.drift();
         let mut op = source.weighted(&self.mode.weights(self.setting.value_bits > 0))?;
@@ -279,7 +279,7 @@ impl Game {
         }
         self.last.op = Some(op);
         self.last.key = None;
-        let (deed, effect) = match op {
+        let (outcome, effect) = match op {
             Op::Insert => self.insert(self.near(key, |game, key| !game.is_member(key))),
             Op::InsertMember => self.insert(self.near(key, Self::is_member)),
             Op::InsertValue => {
@@ -317,7 +317,7 @@ impl Game {
             Op::BulkLoad => self.bulk_load(),
         }?;
         self.verify(effect)?;
-        Ok(deed)
+        Ok(outcome)
     }
 
     /// Goes on to the next mode when it is time.

@@ -29,24 +29,24 @@
 //!
 //! ```
 //! use twiceshy_testing::Source;
-//! use twiceshy_testing::adaptive::{Deed, Setting, run};
+//! use twiceshy_testing::adaptive::{Outcome, Setting, run};
 //!
 //! let setting = Setting { slots: 40, remainder_bits: 3, value_bits: 1 };
-//! let deeds = run(setting, &mut Source::from_seed(1), 5_000)?;
-//! assert_eq!(deeds.operations(), 5_000);
-//! assert!(deeds.count(Deed::Adapt) > 100);
+//! let outcomes = run(setting, &mut Source::from_seed(1), 5_000)?;
+//! assert_eq!(outcomes.operations(), 5_000);
+//! assert!(outcomes.count(Outcome::Adapt) > 100);
 //! # Ok::<(), String>(())
 //! ```
 
-mod deeds;
 mod game;
 pub mod model;
 mod moves;
+mod outcomes;
 pub mod universe;
 mod whole;
 
-pub use deeds::{Deed, Deeds};
 pub use game::run;
+pub use outcomes::{Outcome, Outcomes};
 
 use crate::source::{Exhausted, Source};
 use twiceshy::table::Geometry;

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::deeds::Deed;
 use super::game::{Effect, Game, Step};
 use super::model::Refusal;
+use super::outcomes::Outcome;
 use super::universe::ChosenKey;
 use crate::source::Source;
 use crate::stop::{Stop, expect, fail};
@@ -92,18 +92,18 @@ impl Game {
         result: Result<Inserted, Error>,
         foretold: Result<Inserted, Refusal>,
     ) -> Step {
-        let deed = match self.agree(result, foretold)? {
+        let outcome = match self.agree(result, foretold)? {
             Ok(Inserted::Present) => return fail("nobody said that it was present"),
-            Ok(Inserted::New) if self.is_member(key) => Deed::InsertSurplus,
-            Ok(Inserted::New) => Deed::Insert,
-            Ok(Inserted::Revived) => Deed::InsertRevived,
-            Err(Refusal::Full { .. }) => return Ok((Deed::InsertFull, Effect::Nothing)),
-            Err(Refusal::NeedsKeys(_)) => return Ok((Deed::InsertNeedsKeys, Effect::Nothing)),
-            Err(_) => return Ok((Deed::InsertImpossible, Effect::Nothing)),
+            Ok(Inserted::New) if self.is_member(key) => Outcome::InsertSurplus,
+            Ok(Inserted::New) => Outcome::Insert,
+            Ok(Inserted::Revived) => Outcome::InsertRevived,
+            Err(Refusal::Full { .. }) => return Ok((Outcome::InsertFull, Effect::Nothing)),
+            Err(Refusal::NeedsKeys(_)) => return Ok((Outcome::InsertNeedsKeys, Effect::Nothing)),
+            Err(_) => return Ok((Outcome::InsertImpossible, Effect::Nothing)),
         };
         self.foretell(self.minirun(key));
         self.members.insert(key, (1, value));
-        Ok((deed, Effect::More(Some(key))))
+        Ok((outcome, Effect::More(Some(key))))
     }
 
     pub(super) fn insert_with(&mut self, key: usize, source: &mut Source<'_>) -> Step {
@@ -142,18 +142,18 @@ impl Game {
         let hashed: Vec<Hashed<'static>> = self.owned(&list);
         let of_key = self.hashed(key).into_owned();
         let result = self.filter.insert_with(&of_key, count, value, &hashed);
-        let deed = match self.agree(result, foretold)? {
-            Ok(Inserted::Present) => return Ok((Deed::InsertWithPresent, Effect::Nothing)),
-            Ok(Inserted::New) => Deed::InsertWith,
-            Ok(Inserted::Revived) => Deed::InsertWithRevived,
+        let outcome = match self.agree(result, foretold)? {
+            Ok(Inserted::Present) => return Ok((Outcome::InsertWithPresent, Effect::Nothing)),
+            Ok(Inserted::New) => Outcome::InsertWith,
+            Ok(Inserted::Revived) => Outcome::InsertWithRevived,
             Err(refusal) => {
-                let deed = match refusal {
-                    Refusal::Full { .. } => Deed::InsertWithFull,
-                    Refusal::Inseparable => Deed::InsertWithInseparable,
-                    Refusal::Geometry => Deed::InsertImpossible,
-                    _ => Deed::InsertWithMismatch,
+                let outcome = match refusal {
+                    Refusal::Full { .. } => Outcome::InsertWithFull,
+                    Refusal::Inseparable => Outcome::InsertWithInseparable,
+                    Refusal::Geometry => Outcome::InsertImpossible,
+                    _ => Outcome::InsertWithMismatch,
                 };
-                return Ok((deed, Effect::Nothing));
+                return Ok((outcome, Effect::Nothing));
             }
         };
         self.foretell(minirun);
@@ -163,7 +163,7 @@ impl Game {
         let mut set = set.expect("it was accepted");
         set.push(key);
         self.enroll(minirun, &set);
-        Ok((deed, Effect::Anything))
+        Ok((outcome, Effect::Anything))
     }
 
     pub(super) fn owned(&self, list: &[usize]) -> Vec<Hashed<'static>> {
@@ -199,25 +199,25 @@ impl Game {
             .filter
             .adapt(&of_query, Minirun::from_id(minirun), &hashed);
         let result = result.map(|adapted| (adapted.extended, adapted.dropped));
-        let deed = match self.agree(result, foretold)? {
-            Ok((0, 0)) => Deed::AdaptNothing,
-            Ok((_, 1..)) => Deed::AdaptDropped,
-            Ok((1, _)) => Deed::Adapt,
-            Ok(_) => Deed::AdaptSeveral,
+        let outcome = match self.agree(result, foretold)? {
+            Ok((0, 0)) => Outcome::AdaptNothing,
+            Ok((_, 1..)) => Outcome::AdaptDropped,
+            Ok((1, _)) => Outcome::Adapt,
+            Ok(_) => Outcome::AdaptSeveral,
             Err(refusal) => {
-                let deed = match refusal {
-                    Refusal::Full { .. } => Deed::AdaptFull,
-                    Refusal::Inseparable => Deed::AdaptInseparable,
-                    _ if list.contains(&query) => Deed::AdaptMember,
-                    _ => Deed::AdaptMismatch,
+                let outcome = match refusal {
+                    Refusal::Full { .. } => Outcome::AdaptFull,
+                    Refusal::Inseparable => Outcome::AdaptInseparable,
+                    _ if list.contains(&query) => Outcome::AdaptMember,
+                    _ => Outcome::AdaptMismatch,
                 };
-                return Ok((deed, Effect::Nothing));
+                return Ok((outcome, Effect::Nothing));
             }
         };
         self.foretell(minirun);
         let set = set.expect("it was accepted");
         self.enroll(minirun, &set);
-        Ok((deed, Effect::Less(Some(query))))
+        Ok((outcome, Effect::Less(Some(query))))
     }
 
     pub(super) fn remove(&mut self, key: usize, source: &mut Source<'_>) -> Step {
@@ -235,17 +235,17 @@ impl Game {
         let hashed = self.owned(&list);
         let of_key = self.hashed(key).into_owned();
         let result = self.filter.remove(&of_key, &hashed, leave);
-        let deed = match self.agree(result, foretold)? {
-            Ok(()) if leave == Leave::Ghost => Deed::RemoveToGhost,
-            Ok(()) => Deed::Remove,
-            Err(Refusal::Full { .. }) => return Ok((Deed::RemoveFull, Effect::Nothing)),
-            Err(_) => return Ok((Deed::RemoveMismatch, Effect::Nothing)),
+        let outcome = match self.agree(result, foretold)? {
+            Ok(()) if leave == Leave::Ghost => Outcome::RemoveToGhost,
+            Ok(()) => Outcome::Remove,
+            Err(Refusal::Full { .. }) => return Ok((Outcome::RemoveFull, Effect::Nothing)),
+            Err(_) => return Ok((Outcome::RemoveMismatch, Effect::Nothing)),
         };
         self.foretell(minirun);
         let mut set = set.expect("it was accepted");
         set.retain(|&other| other != key);
         self.enroll(minirun, &set);
-        Ok((deed, Effect::Less(None)))
+        Ok((outcome, Effect::Less(None)))
     }
 
     pub(super) fn remove_known(&mut self, key: usize) -> Step {
@@ -265,16 +265,16 @@ impl Game {
             let hashed = self.hashed(key).into_owned();
             self.filter.remove_known_member_hashed(&hashed)
         };
-        let deed = match self.agree(result, foretold)? {
-            Ok(Removed::One) => Deed::RemoveKnown,
-            Ok(Removed::NotFound) => return Ok((Deed::RemoveKnownNotFound, Effect::Nothing)),
-            Err(_) => return Ok((Deed::RemoveKnownNeedsKeys, Effect::Nothing)),
+        let outcome = match self.agree(result, foretold)? {
+            Ok(Removed::One) => Outcome::RemoveKnown,
+            Ok(Removed::NotFound) => return Ok((Outcome::RemoveKnownNotFound, Effect::Nothing)),
+            Err(_) => return Ok((Outcome::RemoveKnownNeedsKeys, Effect::Nothing)),
         };
         self.foretell(minirun);
         self.members.remove(&key);
         // Others of the minirun may be like the one that is gone.
         let gone = self.foretold[key].is_none().then_some(key);
-        Ok((deed, Effect::Less(gone)))
+        Ok((outcome, Effect::Less(gone)))
     }
 
     pub(super) fn shorten(&mut self, key: usize, source: &mut Source<'_>) -> Step {
@@ -307,11 +307,11 @@ impl Game {
             self.filter
                 .shorten(Minirun::from_id(minirun), &hashed, &against)
         };
-        let deed = match self.agree(result, foretold)? {
-            Ok(()) if self.filter.load() < used => Deed::Shorten,
-            Ok(()) => Deed::ShortenNothing,
-            Err(Refusal::Inseparable) => return Ok((Deed::ShortenInseparable, Effect::Nothing)),
-            Err(_) => return Ok((Deed::ShortenMismatch, Effect::Nothing)),
+        let outcome = match self.agree(result, foretold)? {
+            Ok(()) if self.filter.load() < used => Outcome::Shorten,
+            Ok(()) => Outcome::ShortenNothing,
+            Err(Refusal::Inseparable) => return Ok((Outcome::ShortenInseparable, Effect::Nothing)),
+            Err(_) => return Ok((Outcome::ShortenMismatch, Effect::Nothing)),
         };
         self.foretell(minirun);
         let set = set.expect("it was accepted");
@@ -324,17 +324,17 @@ impl Game {
             }
         }
         // Surplus may have been dropped, which takes away.
-        Ok((deed, Effect::Anything))
+        Ok((outcome, Effect::Anything))
     }
 
     pub(super) fn ask(&mut self, key: usize) -> Step {
         self.last.key = Some(key);
         self.look_closely(key)?;
-        let deed = match self.foretold[key] {
-            Some(_) => Deed::Contains,
-            None => Deed::ContainsNot,
+        let outcome = match self.foretold[key] {
+            Some(_) => Outcome::Contains,
+            None => Outcome::ContainsNot,
         };
-        Ok((deed, Effect::Nothing))
+        Ok((outcome, Effect::Nothing))
     }
 
     pub(super) fn compare(&self) -> Step {
@@ -344,7 +344,7 @@ impl Game {
         self.compare_batches()?;
         let stats = self.filter.stats();
         expect("`Stats::items`", stats.items, self.model.live())?;
-        Ok((Deed::Compare, Effect::Nothing))
+        Ok((Outcome::Compare, Effect::Nothing))
     }
 
     /// Goes on with a copy; what happens to the original does not matter to it.
@@ -353,7 +353,7 @@ impl Game {
         let _ = self.filter.insert_hashed(&self.keys[key].stream());
         self.filter.clear();
         self.filter = copy;
-        Ok((Deed::Clone, Effect::Nothing))
+        Ok((Outcome::Clone, Effect::Nothing))
     }
 
     pub(super) fn clear(&mut self) -> Step {
@@ -361,7 +361,7 @@ impl Game {
         self.model.clear();
         self.members.clear();
         self.foretold.fill(None);
-        Ok((Deed::Clear, Effect::Less(None)))
+        Ok((Outcome::Clear, Effect::Less(None)))
     }
 }
 

@@ -9,10 +9,10 @@
 use std::cmp::Ordering;
 
 use super::Setting;
-use super::deeds::Deed;
 use super::game::{Effect, Game, Step};
 use super::model::{Model, Refusal};
 use super::moves::digits;
+use super::outcomes::Outcome;
 use super::universe::Chosen;
 use crate::source::{Source, mix};
 use crate::stop::{Stop, expect, fail};
@@ -116,7 +116,7 @@ impl Game {
         }
         self.same_contents(&loaded, &self.model)?;
         self.filter = loaded;
-        Ok((Deed::Reload, Effect::Nothing))
+        Ok((Outcome::Reload, Effect::Nothing))
     }
 
     /// Goes on in twice or half the slots: back to where the game began, if it is not there.
@@ -153,7 +153,7 @@ impl Game {
         let (filter, report, model, cut) = match (result, foretold) {
             (Ok((filter, report)), Ok((model, cut))) => (filter, report, model, cut),
             (Err(error), Err(refusal)) if Refusal::of(&error) == Some(refusal) => {
-                return Ok((Deed::ResizeRefused, Effect::Nothing));
+                return Ok((Outcome::ResizeRefused, Effect::Nothing));
             }
             (result, foretold) => {
                 let (result, foretold) = (result.map(|_| ()), foretold.map(|_| ()));
@@ -170,7 +170,14 @@ impl Game {
             0 => Effect::Nothing,
             _ => Effect::More(None),
         };
-        Ok((if double { Deed::Double } else { Deed::Halve }, effect))
+        Ok((
+            if double {
+                Outcome::Double
+            } else {
+                Outcome::Halve
+            },
+            effect,
+        ))
     }
 
     /// Goes on with the union of the filter and another one that has learnt as well.
@@ -200,7 +207,7 @@ impl Game {
         let (filter, model) = match (result, foretold) {
             (Ok(filter), Ok((model, _))) => (filter, model),
             (Err(error), Err(refusal)) if Refusal::of(&error) == Some(refusal) => {
-                return Ok((Deed::MergeRefused, Effect::Nothing));
+                return Ok((Outcome::MergeRefused, Effect::Nothing));
             }
             (result, foretold) => {
                 let (result, foretold) = (result.map(|_| ()), foretold.map(|_| ()));
@@ -218,7 +225,7 @@ impl Game {
         expect("the ghosts of both", filter.ghosts(), ghosts)?;
         self.adopt(filter, model);
         self.members.extend(other.members);
-        Ok((Deed::Merge, Effect::More(None)))
+        Ok((Outcome::Merge, Effect::More(None)))
     }
 
     /// The members in hash order.
@@ -264,11 +271,11 @@ impl Game {
         let (filter, report) = match self.filter.rebuild(into, self.owned(&order)) {
             Ok(done) => done,
             Err(Error::Full { .. }) if target != now => {
-                return Ok((Deed::ResizeRefused, Effect::Nothing));
+                return Ok((Outcome::ResizeRefused, Effect::Nothing));
             }
             // Keys that never met before may be the same but for their homes.
             Err(Error::Inseparable) if new % old != 0 => {
-                return Ok((Deed::ResizeRefused, Effect::Nothing));
+                return Ok((Outcome::ResizeRefused, Effect::Nothing));
             }
             Err(error) => return fail(format!("it can't be rebuilt: {error}")),
         };
@@ -301,9 +308,9 @@ impl Game {
         self.adopt(filter, found);
         self.is_right()?;
         if learnt == Learnt::Everything {
-            Ok((Deed::Rebuild, Effect::Less(None)))
+            Ok((Outcome::Rebuild, Effect::Less(None)))
         } else {
-            Ok((Deed::RebuildSmaller, Effect::Anything))
+            Ok((Outcome::RebuildSmaller, Effect::Anything))
         }
     }
 
@@ -360,7 +367,7 @@ impl Game {
                 return fail(format!("the result is {result:?}, not {foretold:?}"));
             }
         }
-        Ok((Deed::BulkLoad, Effect::Nothing))
+        Ok((Outcome::BulkLoad, Effect::Nothing))
     }
 
     /// A batch of insertions is insertions one by one, up to the first that is refused.
@@ -395,11 +402,11 @@ impl Game {
             self.members.insert(key, (1, 0));
         }
         self.refusals += u64::from(matches!(foretold.1, Some(Refusal::Full { .. })));
-        let deed = match foretold.1 {
-            None => Deed::InsertBatch,
-            Some(_) => Deed::InsertBatchInterrupted,
+        let outcome = match foretold.1 {
+            None => Outcome::InsertBatch,
+            Some(_) => Outcome::InsertBatchInterrupted,
         };
-        Ok((deed, Effect::More(None)))
+        Ok((outcome, Effect::More(None)))
     }
 
     /// Batches of questions are answered as foretold, in all four ways.

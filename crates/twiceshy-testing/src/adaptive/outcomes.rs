@@ -3,23 +3,23 @@
 use std::fmt;
 use std::ops::AddAssign;
 
-macro_rules! deeds {
+macro_rules! outcomes {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// Kinds of operations on an adaptive filter, told apart by what came of them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
-        pub enum Deed {
+        pub enum Outcome {
             $($(#[$doc])* $name,)*
         }
 
-        impl Deed {
+        impl Outcome {
             /// All of them.
-            pub const ALL: &'static [Deed] = &[$(Deed::$name),*];
+            pub const ALL: &'static [Outcome] = &[$(Outcome::$name),*];
         }
     };
 }
 
-deeds! {
+outcomes! {
     /// An insertion of a new key.
     Insert,
     /// An insertion that brought a ghost back.
@@ -118,7 +118,7 @@ deeds! {
 
 /// How many operations of each kind a run did. Reports can be added up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deeds {
+pub struct Outcomes {
     counts: Vec<u64>,
     /// The longest extension.
     pub(super) longest: usize,
@@ -126,31 +126,31 @@ pub struct Deeds {
     pub(super) crowd: usize,
 }
 
-impl Default for Deeds {
+impl Default for Outcomes {
     fn default() -> Self {
-        Deeds {
-            counts: vec![0; Deed::ALL.len()],
+        Outcomes {
+            counts: vec![0; Outcome::ALL.len()],
             longest: 0,
             crowd: 0,
         }
     }
 }
 
-impl Deeds {
+impl Outcomes {
     /// Nothing yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    pub(super) fn record(&mut self, deed: Deed) {
-        self.counts[deed as usize] += 1;
+    pub(super) fn record(&mut self, outcome: Outcome) {
+        self.counts[outcome as usize] += 1;
     }
 
     /// Operations of one kind.
     #[must_use]
-    pub fn count(&self, deed: Deed) -> u64 {
-        self.counts[deed as usize]
+    pub fn count(&self, outcome: Outcome) -> u64 {
+        self.counts[outcome as usize]
     }
 
     /// All operations.
@@ -172,14 +172,14 @@ impl Deeds {
     }
 
     /// Kinds that did not occur.
-    pub fn missing(&self) -> impl Iterator<Item = Deed> {
-        let all = Deed::ALL.iter().copied();
-        all.filter(|&deed| self.count(deed) == 0)
+    pub fn missing(&self) -> impl Iterator<Item = Outcome> {
+        let all = Outcome::ALL.iter().copied();
+        all.filter(|&outcome| self.count(outcome) == 0)
     }
 }
 
-impl AddAssign for Deeds {
-    fn add_assign(&mut self, other: Deeds) {
+impl AddAssign for Outcomes {
+    fn add_assign(&mut self, other: Outcomes) {
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
             *count += more;
         }
@@ -188,11 +188,11 @@ impl AddAssign for Deeds {
     }
 }
 
-impl fmt::Display for Deeds {
+impl fmt::Display for Outcomes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} operations:", self.operations())?;
-        for &deed in Deed::ALL {
-            write!(f, " {deed:?} {}", self.count(deed))?;
+        for &outcome in Outcome::ALL {
+            write!(f, " {outcome:?} {}", self.count(outcome))?;
         }
         let (longest, crowd) = (self.longest, self.crowd);
         write!(f, "; extensions of {longest} digits, miniruns of {crowd}")
