@@ -8,9 +8,10 @@
 //! A checksum hides all of this from damage that knows nothing of it, so [`repair`] writes the
 //! right one first.
 
+use twiceshy::any;
 use twiceshy::bloom::{BlockedBloomFilter, BloomFilter, RetouchedBloomFilter, WeightedBloomFilter};
 use twiceshy::cuckoo::{AdaptiveCuckooFilter, CuckooFilter, VacuumFilter};
-use twiceshy::file::{self, FilterKind, HEADER_BYTES};
+use twiceshy::file::{FilterKind, HEADER_BYTES};
 use twiceshy::hash::{HashKind, Seed, Sip13, StreamHash};
 use twiceshy::lists::{Bloomier, Cascade, IntegratedXor, ListFile, Seesaw, StaticYesNo, YesNoList};
 use twiceshy::{
@@ -68,7 +69,7 @@ pub fn repair(bytes: &mut [u8]) {
 /// # Panics
 /// If the ways disagree: with each other, or with the invariants.
 pub fn judge(bytes: &[u8]) -> Verdict {
-    let Ok(info) = file::peek(bytes) else {
+    let Ok(info) = any::peek(bytes) else {
         refuse_all::<Sip13>(bytes);
         return Verdict::NoFile;
     };

@@ -7,7 +7,7 @@
 use std::error::Error;
 use std::fs::{self, File};
 
-use twiceshy::file::peek;
+use twiceshy::any::peek;
 use twiceshy::{AdaptiveFilter, Filter, View};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -162,7 +162,7 @@ impl fmt::Display for Error {
             Error::Overflow => write!(f, "a count would exceed 2^64 - 1"),
             Error::Format { reason } => write!(
                 f,
-                "this file can't be opened here: {reason}; open it as what it is (`file::peek` \
+                "this file can't be opened here: {reason}; open it as what it is (`any::peek` \
                  tells), with the version that wrote it or a later one"
             ),
             Error::Corrupt { reason } => write!(

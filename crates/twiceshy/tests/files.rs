@@ -2,7 +2,8 @@
 
 use std::io::{self, Read};
 
-use twiceshy::file::{self, FilterKind, HEADER_BYTES, VERSION, View};
+use twiceshy::any;
+use twiceshy::file::{FilterKind, HEADER_BYTES, Info, VERSION, View};
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{HashKind, Hashed, Seed, Sip13};
 use twiceshy::{AdaptiveFilter, CountingFilter, Error, Filter, QuotientFilter};
@@ -114,10 +115,10 @@ fn small_files_are_rich() {
         .iter()
         .map(|bytes| {
             assert_eq!(judge(bytes), Verdict::Accepted);
-            file::peek(bytes).unwrap()
+            any::peek(bytes).unwrap()
         })
         .collect();
-    let any = |is: &dyn Fn(&file::Info) -> bool| infos.iter().any(is);
+    let any = |is: &dyn Fn(&Info) -> bool| infos.iter().any(is);
     assert!(any(&|info| info.ghosts > 0));
     assert!(any(&|info| info.items > info.fingerprints.into()));
     assert!(any(&|info| info.kind == FilterKind::Adaptive
@@ -265,7 +266,7 @@ fn every_truncation_is_noticed_and_so_is_more() {
 
 /// The message for a file that no loader takes.
 fn file_error(bytes: &[u8]) -> String {
-    let error = match file::peek(bytes).map(|info| info.kind) {
+    let error = match any::peek(bytes).map(|info| info.kind) {
         Ok(FilterKind::Counting) => {
             CountingFilter::<Sip13>::from_bytes(bytes).expect_err("damaged")
         }
@@ -419,7 +420,7 @@ fn headers_say_what_is_wrong() {
 #[test]
 fn peek_tells_what_a_file_is() {
     let bytes = counting(200, 9, 0..20).to_bytes();
-    let info = file::peek(&bytes[..HEADER_BYTES]).unwrap();
+    let info = any::peek(&bytes[..HEADER_BYTES]).unwrap();
     assert_eq!(info.version, VERSION);
     assert_eq!(
         (info.kind, info.hash),
@@ -453,7 +454,7 @@ fn a_lying_stream_costs_no_memory() {
     bytes[80..88].copy_from_slice(&table.to_le_bytes());
     repair(&mut bytes);
     assert_eq!(
-        file::peek(&bytes).unwrap().file_bytes,
+        any::peek(&bytes).unwrap().file_bytes,
         table + HEADER_BYTES as u64
     );
     let endless = bytes.as_slice().chain(io::repeat(0)).take(10 << 20);

@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use twiceshy::PlainTelescopingFilter;
-use twiceshy::any::{AnyFilter, AnyList};
+use twiceshy::any::{self, AnyFilter, AnyList};
 use twiceshy::bloom::{
     BlockedBloomFilter, BloomFilter, Class, RetouchedBloomFilter, WeightedBloomFilter, Weights,
 };
@@ -24,7 +24,7 @@ use twiceshy::builder::Buildable;
 use twiceshy::cuckoo::{
     AdaptiveCuckooFilter, Alternate, CuckooBuilder, CuckooFilter, Packing, Scheme, VacuumFilter,
 };
-use twiceshy::file::{self, FilterKind};
+use twiceshy::file::FilterKind;
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Key, Seed, Sip13, StreamHash};
 use twiceshy::lists::{
@@ -437,7 +437,7 @@ fn files_of_every_kind() {
     compare("kind", |vector| dump(&file_of(vector)));
     let kinds = vectors("kind");
     let kinds = kinds.iter().map(|vector| {
-        let info = file::peek(&undump(&vector.body)).expect("the vector of a file");
+        let info = any::peek(&undump(&vector.body)).expect("the vector of a file");
         info.kind.code()
     });
     let kinds: BTreeSet<u8> = kinds.collect();

@@ -8,13 +8,14 @@
 use std::fs;
 use std::path::PathBuf;
 
+use twiceshy::any;
 use twiceshy::bloom::{
     BlockedBloomFilter, BloomFilter, Class, RetouchedBloomFilter, WeightedBloomFilter, Weights,
 };
 use twiceshy::cuckoo::{
     AdaptiveCuckooFilter, Alternate, CuckooBuilder, CuckooFilter, Packing, Scheme, VacuumFilter,
 };
-use twiceshy::file::{self, FilterKind, Stored, View};
+use twiceshy::file::{FilterKind, Stored, View};
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::sets::keyed::{KeyedFilter, KeyedSet};
@@ -483,7 +484,7 @@ fn golden_damage_is_refused_with_the_right_words() {
     for (name, _, _, message) in DAMAGED {
         let bytes = read(name);
         assert_ne!(judge(&bytes), Verdict::Accepted, "{name}");
-        let kind = file::peek(&bytes).map(|info| info.kind);
+        let kind = any::peek(&bytes).map(|info| info.kind);
         let error = match kind {
             Ok(FilterKind::Counting) => View::<CountingFilter>::new(&bytes).unwrap_err(),
             Ok(FilterKind::Adaptive) => View::<AdaptiveFilter>::new(&bytes).unwrap_err(),

@@ -8,7 +8,8 @@ mod share;
 use std::fs;
 use std::path::PathBuf;
 
-use twiceshy::file::{self, FilterKind, View};
+use twiceshy::any;
+use twiceshy::file::{FilterKind, View};
 use twiceshy::hash::Seed;
 use twiceshy::lists::{
     Answer, Bloomier, BuildList, Cascade, IntegratedXor, List, ListFile, Seesaw, StaticYesNo,
@@ -77,7 +78,7 @@ fn what_is_written_is_golden() {
 fn golden_lists_give_their_answers() {
     fn check<L: ListFile + YesNoList>(name: &str, kind: FilterKind) {
         let bytes = read(name);
-        let info = file::peek(&bytes).unwrap();
+        let info = any::peek(&bytes).unwrap();
         assert_eq!((info.kind, info.items), (kind, 60));
         assert_eq!(info.file_bytes, bytes.len() as u64);
         let list = L::from_bytes(&bytes).unwrap();

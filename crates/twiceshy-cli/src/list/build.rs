@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
     let old = args.like.as_deref().map(super::read).transpose()?;
     let hash = match (&args.like, &old) {
         (Some(path), Some(old)) => {
-            let info = twiceshy::file::peek(old);
+            let info = twiceshy::any::peek(old);
             info.map_err(|error| files::explain(path, error))?.hash
         }
         _ => args.hash.into(),

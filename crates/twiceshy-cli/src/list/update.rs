@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         bail!("nothing to do; say `--add-yes`, `--add-no` or `--remove`");
     }
     let old = super::read(&args.list)?;
-    let info = twiceshy::file::peek(&old).map_err(|error| files::explain(&args.list, error))?;
+    let info = twiceshy::any::peek(&old).map_err(|error| files::explain(&args.list, error))?;
     if info.kind != FilterKind::StaticYesNo {
         bail!(
             "{} is a list of the kind {}, which can't change; build it again, or with `--kind static`",

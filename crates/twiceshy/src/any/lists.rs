@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use super::{no_such_hash, start_of};
 use crate::error::Error;
-use crate::file::{FileFilter, FilterKind, Header, Info, read, write};
+use crate::file::{self, FileFilter, FilterKind, Info, read, write};
 use crate::hash::{HashKind, Sip13, StreamHash};
 use crate::lists::{
     Answer, Bloomier, Cascade, IntegratedXor, List, Seesaw, StaticYesNo, YesNoList,
@@ -52,7 +52,7 @@ impl AnyList {
     /// What its file says about it.
     #[must_use]
     pub fn info(&self) -> Info {
-        Info::from(&self.object.header())
+        self.object.info()
     }
 
     /// The answer for a key.
@@ -101,7 +101,7 @@ impl<H: StreamHash> ListKind for Seesaw<H> {}
 
 /// What any list can do, without its type.
 trait Object: Send + Sync {
-    fn header(&self) -> Header;
+    fn info(&self) -> Info;
     fn answer(&self, key: &[u8]) -> Answer;
     fn len_of(&self, list: List) -> u64;
     fn expected_fpr(&self) -> f64;
@@ -109,8 +109,8 @@ trait Object: Send + Sync {
 }
 
 impl<T: ListKind> Object for T {
-    fn header(&self) -> Header {
-        FileFilter::header(self)
+    fn info(&self) -> Info {
+        file::info(self)
     }
 
     fn answer(&self, key: &[u8]) -> Answer {

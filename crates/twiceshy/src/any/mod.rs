@@ -48,13 +48,15 @@ mod build;
 mod convert;
 mod kinds;
 mod lists;
+#[cfg(feature = "serde")]
+mod serde;
 
 use std::any::Any;
 use std::fmt;
 use std::io::{self, Read, Write};
 
 use crate::error::Error;
-use crate::file::{self, FileFilter, FilterKind, HEADER_BYTES, Header, Info, read, write};
+use crate::file::{self, Check, FileFilter, FilterKind, HEADER_BYTES, Header, Info, read, write};
 use crate::hash::{HashKind, Seed, Sip13, StreamHash};
 use crate::mem::Memory;
 use crate::stats::Stats;
@@ -96,7 +98,7 @@ impl AnyFilter {
     /// What its file would say about it.
     #[must_use]
     pub fn info(&self) -> Info {
-        Info::from(&self.object.header())
+        self.object.info()
     }
 
     /// The seed of the hash. Keep it from those who may choose keys.
@@ -207,6 +209,7 @@ enum Resize {
 /// What any filter can do, without its type.
 trait Object: fmt::Debug + Send + Sync {
     fn header(&self) -> Header;
+    fn info(&self) -> Info;
     fn contains(&self, key: &[u8]) -> bool;
     fn stats(&self) -> Stats;
     fn insert(&mut self, key: &[u8]) -> Result<(), Error>;
@@ -221,6 +224,10 @@ trait Object: fmt::Debug + Send + Sync {
 impl<F: Kind> Object for Held<F> {
     fn header(&self) -> Header {
         self.filter.header()
+    }
+
+    fn info(&self) -> Info {
+        file::info(&self.filter)
     }
 
     fn contains(&self, key: &[u8]) -> bool {
@@ -306,6 +313,48 @@ fn open<H: StreamHash>(kind: FilterKind, reader: &mut dyn Read) -> Result<Box<dy
     }
 }
 
+/// What a file of any kind says about itself, from its first [`HEADER_BYTES`] bytes (more do no
+/// harm). Neither the checksum nor the table is looked at, so it may be false, but never
+/// impossible.
+///
+/// # Errors
+/// [`Error::Format`] if this is no file of ours, or one of a later version;
+/// [`Error::Corrupt`] if what it says is impossible.
+pub fn peek(bytes: &[u8]) -> Result<Info, Error> {
+    file::peek(bytes, check_of)
+}
+
+/// The check for headers of this kind; their hash does not matter.
+fn check_of(kind: FilterKind) -> Check {
+    use crate::filters::{adaptive, coded, counting, plain};
+    use crate::{bloom, cuckoo, lists};
+
+    fn of<F: FileFilter<Memory>>() -> Check {
+        file::check_of::<Memory, F>()
+    }
+
+    match kind {
+        FilterKind::Plain => of::<plain::QuotientFilter>(),
+        FilterKind::Counting => of::<counting::CountingFilter>(),
+        FilterKind::Adaptive => of::<adaptive::AdaptiveFilter>(),
+        FilterKind::Telescoping => of::<coded::TelescopingFilter>(),
+        FilterKind::PlainTelescoping => of::<coded::PlainTelescopingFilter>(),
+        FilterKind::Extension => of::<coded::ExtensionFilter>(),
+        FilterKind::Cuckoo => of::<cuckoo::CuckooFilter>(),
+        FilterKind::Vacuum => of::<cuckoo::VacuumFilter>(),
+        FilterKind::AdaptiveCuckoo => of::<cuckoo::AdaptiveCuckooFilter>(),
+        FilterKind::Bloom => of::<bloom::BloomFilter>(),
+        FilterKind::BlockedBloom => of::<bloom::BlockedBloomFilter>(),
+        FilterKind::RetouchedBloom => of::<bloom::RetouchedBloomFilter>(),
+        FilterKind::WeightedBloom => of::<bloom::WeightedBloomFilter>(),
+        FilterKind::StaticYesNo => of::<lists::StaticYesNo>(),
+        FilterKind::Cascade => of::<lists::Cascade>(),
+        FilterKind::Bloomier => of::<lists::Bloomier>(),
+        FilterKind::IntegratedXor => of::<lists::IntegratedXor>(),
+        FilterKind::Seesaw => of::<lists::Seesaw>(),
+    }
+}
+
 /// What a file says about itself, and the bytes that say it.
 fn start_of(reader: &mut impl Read) -> Result<(Info, io::Cursor<Vec<u8>>), Error> {
     let mut start = Vec::new();
@@ -314,7 +363,7 @@ fn start_of(reader: &mut impl Read) -> Result<(Info, io::Cursor<Vec<u8>>), Error
         kind: error.kind(),
         reason: error.to_string(),
     })?;
-    Ok((file::peek(&start)?, io::Cursor::new(start)))
+    Ok((peek(&start)?, io::Cursor::new(start)))
 }
 
 fn no_such_hash(hash: HashKind) -> Error {

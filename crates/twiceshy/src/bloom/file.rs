@@ -14,7 +14,7 @@ file_methods! {
 }
 
 /// Bits and bytes of the array of a header; `None` if there can be no such filter.
-pub(crate) fn size(header: &Header) -> Option<(u64, usize)> {
+pub(super) fn size(header: &Header) -> Option<(u64, usize)> {
     let [hashes, most, cleared @ ..] = header.extra;
     let (own, rest) = cleared.split_first_chunk::<8>()?;
     let is_retouched = header.kind == FilterKind::RetouchedBloom;
@@ -86,6 +86,10 @@ impl<H: StreamHash, M: Bytes, P: Probes> FileFilter<M> for BitFilter<H, P, M> {
 
     fn table(&self) -> &[u8] {
         self.memory.as_ref()
+    }
+
+    fn size(header: &Header) -> Option<(u64, usize)> {
+        size(header)
     }
 
     fn assemble(header: &Header, memory: M) -> Result<Self, Error> {

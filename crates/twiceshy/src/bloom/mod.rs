@@ -46,7 +46,7 @@
 //! ```
 
 mod builder;
-pub(crate) mod file;
+mod file;
 mod filter;
 mod probes;
 mod retouched;

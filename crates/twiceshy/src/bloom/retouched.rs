@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::BloomFilter;
-use super::file::Facts;
+use super::file::{Facts, size};
 use super::filter::check_array;
 use super::probes::{is_set, ones};
 use crate::error::Error;
@@ -256,6 +256,10 @@ impl<H: StreamHash> FileFilter<Memory> for RetouchedBloomFilter<H> {
 
     fn table(&self) -> &[u8] {
         self.filter.table()
+    }
+
+    fn size(header: &Header) -> Option<(u64, usize)> {
+        size(header)
     }
 
     fn assemble(header: &Header, memory: Memory) -> Result<Self, Error> {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::BloomFilter;
-use super::file::Facts;
+use super::file::{Facts, size};
 use super::filter::{BitFilter, check_array};
 use super::probes::{Scattered, sealed::Probes as _};
 use crate::bits::Bytes;
@@ -302,6 +302,10 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for WeightedBloomFilter<H, M> {
 
     fn table(&self) -> &[u8] {
         self.filter.table()
+    }
+
+    fn size(header: &Header) -> Option<(u64, usize)> {
+        size(header)
     }
 
     fn assemble(header: &Header, memory: M) -> Result<Self, Error> {

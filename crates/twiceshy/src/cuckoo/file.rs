@@ -1,6 +1,6 @@
 //! The filters as files, and over them; see [`file`](crate::file).
 
-use super::alternate::{Alternate, Anywhere, Near};
+use super::alternate::Alternate;
 use super::filter::{Core, PartialKeyFilter};
 use super::lanes::SLOTS;
 use super::shape::{Packing, Shape};
@@ -27,16 +27,6 @@ fn decode<A: Alternate>(header: &Header) -> Option<(Shape, A)> {
     Some((shape, A::from_bytes(shape.buckets(), [a, b, c, d])?))
 }
 
-/// Slots and bytes of the table of a header; `None` if there can be no such filter.
-pub(crate) fn size(header: &Header) -> Option<(u64, usize)> {
-    let shape = match header.kind {
-        FilterKind::Cuckoo => decode::<Anywhere>(header)?.0,
-        FilterKind::Vacuum => decode::<Near>(header)?.0,
-        _ => return None,
-    };
-    Some((shape.slots(), shape.checked_bytes()?))
-}
-
 impl<H: StreamHash, M: Bytes, A: Alternate> FileFilter<M> for PartialKeyFilter<H, A, M> {
     const KIND: FilterKind = A::KIND;
     const HASH: HashKind = H::KIND;
@@ -56,6 +46,11 @@ impl<H: StreamHash, M: Bytes, A: Alternate> FileFilter<M> for PartialKeyFilter<H
 
     fn table(&self) -> &[u8] {
         self.core.table.bytes()
+    }
+
+    fn size(header: &Header) -> Option<(u64, usize)> {
+        let (shape, _) = decode::<A>(header)?;
+        Some((shape.slots(), shape.checked_bytes()?))
     }
 
     fn assemble(header: &Header, memory: M) -> Result<Self, Error> {

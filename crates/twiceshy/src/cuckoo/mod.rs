@@ -62,7 +62,7 @@ pub mod adaptive;
 mod alternate;
 mod batch;
 mod builder;
-pub(crate) mod file;
+mod file;
 mod filter;
 mod lanes;
 mod search;

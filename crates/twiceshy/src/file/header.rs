@@ -3,12 +3,9 @@
 use std::fmt;
 
 use super::{FileFilter, checksum};
-use crate::bits::Packed;
 use crate::error::Error;
-use crate::filters::coded::code::{CodeLane, PlainLane};
+use crate::geometry::Geometry;
 use crate::hash::{HashKind, Seed};
-use crate::table::{self, Bare, Geometry, Marks};
-use crate::{bloom, cuckoo};
 
 /// What every file starts with.
 pub(super) const MAGIC: [u8; 8] = *b"twiceshy";
@@ -211,40 +208,6 @@ impl Header {
         }
     }
 
-    /// How many slots a table of this header has and how many bytes it takes; `None` if it
-    /// can't be addressed.
-    fn size(&self) -> Option<(u64, usize)> {
-        let quotients = self.geometry.slots();
-        let width = self.geometry.remainder_bits() + self.value_bits;
-        let (blocks, bytes) = match self.kind {
-            FilterKind::Plain => table::size::<Bare>(quotients, width),
-            FilterKind::Counting | FilterKind::Adaptive => table::size::<Marks>(quotients, width),
-            FilterKind::Telescoping | FilterKind::Extension => {
-                table::size::<CodeLane>(quotients, width)
-            }
-            FilterKind::PlainTelescoping => table::size::<PlainLane>(quotients, width),
-            FilterKind::Cuckoo | FilterKind::Vacuum => return cuckoo::file::size(self),
-            FilterKind::AdaptiveCuckoo => return cuckoo::adaptive::size(self),
-            FilterKind::Bloom
-            | FilterKind::BlockedBloom
-            | FilterKind::RetouchedBloom
-            | FilterKind::WeightedBloom => return bloom::file::size(self),
-            FilterKind::StaticYesNo => {
-                let blocks = (self.total >> 64) as u64;
-                table::size_of_blocks::<Marks>(quotients, width, blocks)
-            }
-            // What the words mean is between the list and its loader.
-            list if list.is_words() => Some((0, quotients.checked_mul(8)?)),
-            _ => None,
-        }?;
-        Some((blocks.checked_mul(64)?, usize::try_from(bytes).ok()?))
-    }
-
-    /// Bytes of the table.
-    pub(super) fn table_bytes(&self) -> usize {
-        self.size().map_or(usize::MAX, |(_, bytes)| bytes)
-    }
-
     /// The header of a file with this table.
     pub(super) fn encode(&self, table: &[u8]) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
@@ -271,12 +234,13 @@ impl Header {
         bytes
     }
 
-    /// Reads and checks the header at the start of `bytes`, without looking at a table.
+    /// Reads the header at the start of `bytes`, without looking at a table. Gives the bytes of the table
+    /// as well. Only [`check`](Self::check) tells whether there can be such a filter.
     ///
     /// # Errors
     /// [`Error::Format`] if this is no file of ours, or one of another version;
-    /// [`Error::Corrupt`] if it says something impossible.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, Error> {
+    /// [`Error::Corrupt`] if some field is impossible.
+    pub(super) fn decode(bytes: &[u8]) -> Result<(Self, u64), Error> {
         let start = &bytes[..bytes.len().min(MAGIC.len())];
         if start.is_empty() || !MAGIC.starts_with(start) {
             return Err(Error::format("it does not start with \"twiceshy\""));
@@ -324,7 +288,6 @@ impl Header {
                 "the bytes of its header that are kept for later use are not zero",
             ));
         }
-        header.check(table_bytes)?;
         if version != header.kind.version() {
             return Err(Error::format(format!(
                 "its format has number {version}; this library reads {} filters of number {}",
@@ -332,23 +295,19 @@ impl Header {
                 header.kind.version()
             )));
         }
-        Ok(header)
+        Ok((header, table_bytes))
     }
 
-    /// Could there be a filter like this?
-    fn check(&self, table_bytes: u64) -> Result<(), Error> {
-        let most_bits = match self.kind {
-            FilterKind::Adaptive => 16.min(Packed::MAX_BITS - self.geometry.remainder_bits()),
-            FilterKind::AdaptiveCuckoo => cuckoo::adaptive::MAX_SELECTOR_BITS,
-            _ => 0,
-        };
+    /// Could there be a filter `F` like this, with a table of so many bytes?
+    pub(super) fn check<M, F: FileFilter<M>>(&self, table_bytes: u64) -> Result<(), Error> {
+        let most_bits = F::most_value_bits(self);
         if self.value_bits > most_bits {
             return Err(Error::corrupt(format!(
                 "its values have {} bits, where at most {most_bits} are possible",
                 self.value_bits
             )));
         }
-        let Some((slots, bytes)) = self.size() else {
+        let Some((slots, bytes)) = F::size(self) else {
             return Err(Error::corrupt(
                 "its table is larger than any memory, or of no kind that there is",
             ));
@@ -412,7 +371,7 @@ impl Fields<'_> {
     }
 }
 
-/// What a file says about itself; see [`peek`](super::peek).
+/// What a file says about itself; see [`peek`](crate::any::peek).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Info {
@@ -441,8 +400,9 @@ pub struct Info {
     pub file_bytes: u64,
 }
 
-impl From<&Header> for Info {
-    fn from(header: &Header) -> Self {
+impl Info {
+    /// What a file of this header and so many bytes of a table says.
+    pub(super) fn new(header: &Header, table_bytes: u64) -> Self {
         Info {
             version: header.kind.version(),
             kind: header.kind,
@@ -460,7 +420,7 @@ impl From<&Header> for Info {
                 true => 0,
                 false => header.ghosts,
             },
-            file_bytes: HEADER_BYTES as u64 + header.table_bytes() as u64,
+            file_bytes: HEADER_BYTES as u64 + table_bytes,
         }
     }
 }

@@ -36,7 +36,7 @@
 //! | --- | --- | --- |
 //! | `from_bytes`, `read_from`, [`View::new`] | header, length, checksum, every invariant of the table | all bytes, at about 2 GB/s and more; fingerprints with extensions or counters take longer |
 //! | [`View::new_unverified`] | header, length | the header: constant time |
-//! | [`peek`] | header | the header |
+//! | [`any::peek`](crate::any::peek) | header | the header |
 //!
 //! A damaged file fails by its checksum. A file that somebody made with a right checksum and a
 //! wrong table fails by its invariants: whatever is loaded is a filter that this library could
@@ -45,7 +45,8 @@
 //! # Example
 //!
 //! ```
-//! use twiceshy::file::{self, FilterKind, View};
+//! use twiceshy::any;
+//! use twiceshy::file::{FilterKind, View};
 //! use twiceshy::hash::HashKind;
 //! use twiceshy::{AdaptiveFilter, Error, QuotientFilter};
 //!
@@ -60,7 +61,7 @@
 //! assert!(View::<AdaptiveFilter>::new(&bytes)?.contains("anna"));
 //!
 //! // What is in a file?
-//! let info = file::peek(&bytes)?;
+//! let info = any::peek(&bytes)?;
 //! assert_eq!((info.kind, info.hash), (FilterKind::Adaptive, HashKind::SipHash13));
 //! assert_eq!((info.items, info.file_bytes), (1, bytes.len() as u64));
 //! assert!(matches!(View::<QuotientFilter>::new(&bytes), Err(Error::Format { .. })));
@@ -85,8 +86,6 @@ mod checksum;
 mod header;
 mod methods;
 pub(crate) mod read;
-#[cfg(feature = "serde")]
-mod serde;
 mod view;
 pub(crate) mod write;
 
@@ -103,15 +102,24 @@ pub use self::view::View;
 pub(crate) use self::header::Header;
 pub(crate) use self::methods::file_methods;
 
-/// What a file says about itself, from its first [`HEADER_BYTES`] bytes (more do no harm).
-/// Neither the checksum nor the table is looked at, so it may be false, but never impossible.
-///
-/// # Errors
-/// [`Error::Format`] if this is no file of ours, or one of a later version;
-/// [`Error::Corrupt`] if what it says is impossible.
-pub fn peek(bytes: &[u8]) -> Result<Info, Error> {
-    let header = Header::decode(bytes)?;
-    Ok(Info::from(&header))
+/// What tells whether a header, with a table of so many bytes, is possible.
+pub(crate) type Check = fn(&Header, u64) -> Result<(), Error>;
+
+/// The check for files of `F`.
+pub(crate) fn check_of<M, F: FileFilter<M>>() -> Check {
+    Header::check::<M, F>
+}
+
+/// What a file says about itself, checked as its kind asks for.
+pub(crate) fn peek(bytes: &[u8], check_of: impl Fn(FilterKind) -> Check) -> Result<Info, Error> {
+    let (header, table_bytes) = Header::decode(bytes)?;
+    check_of(header.kind)(&header, table_bytes)?;
+    Ok(Info::new(&header, table_bytes))
+}
+
+/// What the file of this filter would say.
+pub(crate) fn info<M, F: FileFilter<M>>(filter: &F) -> Info {
+    Info::new(&filter.header(), filter.table().len() as u64)
 }
 
 /// A filter that has a file format and can be asked in it:
@@ -142,6 +150,15 @@ pub(crate) mod sealed {
 
         /// The bytes of the table.
         fn table(&self) -> &[u8];
+
+        /// How many slots a table of this header has and how many bytes it takes; `None` if there
+        /// can be no such filter.
+        fn size(header: &Header) -> Option<(u64, usize)>;
+
+        /// The most bits that the values beside the slots of this header may have.
+        fn most_value_bits(_header: &Header) -> u32 {
+            0
+        }
 
         /// A filter of this header, of its own kind and hash, over these bytes.
         ///

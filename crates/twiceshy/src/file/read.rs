@@ -13,26 +13,26 @@ const STEP: usize = 1 << 20;
 
 /// The header and the table of a file that is complete, of the kind and hash of `F`.
 fn split<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<(Header, &[u8]), Error> {
-    let header = decode::<M, F>(bytes)?;
-    Ok((header, whole(bytes, &header)?))
+    let (header, table_bytes) = decode::<M, F>(bytes)?;
+    Ok((header, whole(bytes, table_bytes)?))
 }
 
 /// The table of a file, if it is as long as the header says.
-fn whole<'b>(bytes: &'b [u8], header: &Header) -> Result<&'b [u8], Error> {
+fn whole(bytes: &[u8], table_bytes: usize) -> Result<&[u8], Error> {
     let table = &bytes[HEADER_BYTES..];
-    if table.len() != header.table_bytes() {
+    if table.len() != table_bytes {
         return Err(Error::corrupt(format!(
             "it has {} bytes, where its header says {}",
             bytes.len(),
-            HEADER_BYTES as u64 + header.table_bytes() as u64
+            HEADER_BYTES as u64 + table_bytes as u64
         )));
     }
     Ok(table)
 }
 
-/// A header of the kind and hash of `F`.
-fn decode<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<Header, Error> {
-    let header = Header::decode(bytes)?;
+/// A header of the kind and hash of `F`, and the bytes of its table.
+fn decode<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<(Header, usize), Error> {
+    let (header, table_bytes) = Header::decode(bytes)?;
     if (header.kind, header.hash) != (F::KIND, F::HASH) {
         return Err(Error::format(format!(
             "it holds the {} filter with the hash {}, not the {} filter with the hash {}",
@@ -42,7 +42,9 @@ fn decode<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<Header, Error> {
             F::HASH
         )));
     }
-    Ok(header)
+    header.check::<M, F>(table_bytes)?;
+    // As many as `F` says that there are, which is a `usize`.
+    Ok((header, table_bytes as usize))
 }
 
 /// The bytes are those that were written.
@@ -78,7 +80,7 @@ pub(super) fn view<'b, F: FileFilter<&'b [u8]>>(bytes: &'b [u8]) -> Result<F, Er
 pub(crate) fn view_any_hash<'b, F: FileFilter<&'b [u8]>>(
     bytes: &'b [u8],
 ) -> Result<(Header, F), Error> {
-    let header = Header::decode(bytes)?;
+    let (header, table_bytes) = Header::decode(bytes)?;
     if header.kind != F::KIND {
         return Err(Error::format(format!(
             "it holds the {} filter, not the {} filter",
@@ -86,7 +88,8 @@ pub(crate) fn view_any_hash<'b, F: FileFilter<&'b [u8]>>(
             F::KIND
         )));
     }
-    let table = whole(bytes, &header)?;
+    header.check::<&'b [u8], F>(table_bytes)?;
+    let table = whole(bytes, table_bytes as usize)?;
     check_sum(&bytes[..HEADER_BYTES], table)?;
     Ok((header, verified(&header, table)?))
 }
@@ -110,8 +113,7 @@ pub(crate) fn from_bytes<F: FileFilter<Memory>>(bytes: &[u8]) -> Result<F, Error
 pub(crate) fn read_from<F: FileFilter<Memory>>(mut reader: impl Read) -> Result<F, Error> {
     let mut start = Vec::new();
     read_up_to(&mut reader, &mut start, HEADER_BYTES)?;
-    let header = decode::<Memory, F>(&start)?;
-    let bytes = header.table_bytes();
+    let (header, bytes) = decode::<Memory, F>(&start)?;
     let mut steps = Vec::new();
     let mut missing = bytes;
     while missing > 0 {

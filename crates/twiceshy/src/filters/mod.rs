@@ -7,10 +7,11 @@ pub mod plain;
 mod union;
 
 use crate::bits::Bytes;
+use crate::file::Header;
 use crate::geometry::Geometry;
 use crate::sizing;
 use crate::stats::Stats;
-use crate::table::{Sidecar, Table};
+use crate::table::{self, Sidecar, Table};
 
 impl Stats {
     /// Those of a filter of the quotient family that holds `items` in so many different
@@ -34,4 +35,15 @@ impl Stats {
             longest_cluster: table.longest_cluster(),
         }
     }
+}
+
+/// Slots and bytes of the table of a header; `None` if it can't be addressed.
+pub(crate) fn table_size<S: Sidecar>(header: &Header) -> Option<(u64, usize)> {
+    let width = header.geometry.remainder_bits() + header.value_bits;
+    in_slots(table::size::<S>(header.geometry.slots(), width)?)
+}
+
+/// Blocks and bytes of a table as slots and bytes.
+pub(crate) fn in_slots((blocks, bytes): (u64, u64)) -> Option<(u64, usize)> {
+    Some((blocks.checked_mul(64)?, usize::try_from(bytes).ok()?))
 }

@@ -6,7 +6,9 @@ use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
 use crate::filters::adaptive::AdaptiveFilter;
 use crate::filters::adaptive::core::Core;
+use crate::filters::in_slots;
 use crate::hash::{HashKind, Seed, StreamHash};
+use crate::table::{Marks, size_of_blocks};
 use crate::table::{Order, Violation};
 
 file_methods! {
@@ -24,6 +26,16 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for StaticYesNo<H, M> {
 
     fn table(&self) -> &[u8] {
         self.filter.core().table.as_bytes()
+    }
+
+    fn size(header: &Header) -> Option<(u64, usize)> {
+        let blocks = (header.total >> 64) as u64;
+        let (slots, bits) = (header.geometry.slots(), header.geometry.remainder_bits());
+        in_slots(size_of_blocks::<Marks>(
+            slots,
+            bits + header.value_bits,
+            blocks,
+        )?)
     }
 
     fn assemble(header: &Header, memory: M) -> Result<Self, Error> {

@@ -131,6 +131,12 @@ impl<T: WordList> FileFilter<Memory> for T {
         self.content().0
     }
 
+    /// What the words mean is between the list and its loader.
+    fn size(header: &Header) -> Option<(u64, usize)> {
+        let bytes = header.geometry.slots().checked_mul(8)?;
+        Some((0, usize::try_from(bytes).ok()?))
+    }
+
     fn assemble(header: &Header, memory: Memory) -> Result<Self, Error> {
         let lens = [header.live, header.ghosts];
         T::from_content(memory.as_ref().to_vec(), header.seed, lens)

@@ -2,7 +2,7 @@
 
 use super::cells::Cells;
 use super::filter::AdaptiveCuckooFilter;
-use super::plan::{Bins, Plan, Scheme};
+use super::plan::{Bins, MAX_SELECTOR_BITS, Plan, Scheme};
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
@@ -36,12 +36,6 @@ fn decode(header: &Header) -> Option<Plan> {
     Plan::new(cells / slots, bits, scheme, layout).ok()
 }
 
-/// Cells and bytes of the table of a header; `None` if there can be no such filter.
-pub(crate) fn size(header: &Header) -> Option<(u64, usize)> {
-    let plan = decode(header)?;
-    Some((plan.cells(), plan.checked_bytes()?))
-}
-
 impl<H: StreamHash, M: Bytes> FileFilter<M> for AdaptiveCuckooFilter<H, M> {
     const KIND: FilterKind = FilterKind::AdaptiveCuckoo;
     const HASH: HashKind = H::KIND;
@@ -66,6 +60,15 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for AdaptiveCuckooFilter<H, M> {
 
     fn table(&self) -> &[u8] {
         self.cells.bytes()
+    }
+
+    fn size(header: &Header) -> Option<(u64, usize)> {
+        let plan = decode(header)?;
+        Some((plan.cells(), plan.checked_bytes()?))
+    }
+
+    fn most_value_bits(_header: &Header) -> u32 {
+        MAX_SELECTOR_BITS
     }
 
     fn assemble(header: &Header, memory: M) -> Result<Self, Error> {

@@ -43,9 +43,6 @@ mod filter;
 mod plan;
 mod set;
 
-pub(crate) use self::file::size;
-pub(crate) use self::plan::MAX_SELECTOR_BITS;
-
 pub use self::builder::{AdaptiveCuckooBuilder, Cells};
 pub use self::filter::AdaptiveCuckooFilter;
 pub use self::plan::{Bins, Plan, Scheme};

@@ -54,7 +54,7 @@ impl Bins {
 }
 
 /// The most selector bits.
-pub(crate) const MAX_SELECTOR_BITS: u32 = 3;
+pub(super) const MAX_SELECTOR_BITS: u32 = 3;
 
 /// The most hash functions of a key.
 pub(super) const MAX_FUNCTIONS: usize = 1 << MAX_SELECTOR_BITS;

@@ -4,10 +4,13 @@ use super::AdaptiveFilter;
 use super::core::Core;
 use super::marked::Extras;
 use crate::bits::Bytes;
+use crate::bits::Packed;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
+use crate::filters::table_size;
 use crate::hash::{HashKind, Seed, StreamHash};
 use crate::mem::HugePages;
+use crate::table::Marks;
 use crate::table::{Order, Table, Violation};
 
 file_methods! {
@@ -25,6 +28,14 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for AdaptiveFilter<H, M> {
 
     fn table(&self) -> &[u8] {
         self.core.table.as_bytes()
+    }
+
+    fn size(header: &Header) -> Option<(u64, usize)> {
+        table_size::<Marks>(header)
+    }
+
+    fn most_value_bits(header: &Header) -> u32 {
+        16.min(Packed::MAX_BITS - header.geometry.remainder_bits())
     }
 
     fn assemble(header: &Header, memory: M) -> Result<Self, Error> {

@@ -7,6 +7,7 @@ use super::{CodedFilter, Overflow};
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
+use crate::filters::table_size;
 use crate::hash::{HashKind, StreamHash};
 use crate::table::Violation;
 
@@ -24,6 +25,10 @@ impl<S: Symbols, H: StreamHash, M: Bytes> FileFilter<M> for CodedFilter<S, H, M>
 
     fn table(&self) -> &[u8] {
         self.core.table.as_bytes()
+    }
+
+    fn size(header: &Header) -> Option<(u64, usize)> {
+        table_size::<S::Lane>(header)
     }
 
     fn assemble(header: &Header, memory: M) -> Result<Self, Error> {

@@ -5,7 +5,9 @@ use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
 use crate::filters::adaptive::core::Core;
+use crate::filters::table_size;
 use crate::hash::{HashKind, StreamHash};
+use crate::table::Marks;
 use crate::table::{Order, Violation};
 
 file_methods! {
@@ -26,6 +28,10 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for CountingFilter<H, M> {
 
     fn table(&self) -> &[u8] {
         self.core.table.as_bytes()
+    }
+
+    fn size(header: &Header) -> Option<(u64, usize)> {
+        table_size::<Marks>(header)
     }
 
     fn assemble(header: &Header, memory: M) -> Result<Self, Error> {

@@ -4,8 +4,10 @@ use super::{Core, QuotientFilter};
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
+use crate::filters::table_size;
 use crate::hash::{HashKind, StreamHash};
 use crate::mem::HugePages;
+use crate::table::Bare;
 use crate::table::{Geometry, Order, Table, TableOptions, Violation};
 
 file_methods! {
@@ -33,6 +35,10 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for QuotientFilter<H, M> {
 
     fn table(&self) -> &[u8] {
         self.core.table.as_bytes()
+    }
+
+    fn size(header: &Header) -> Option<(u64, usize)> {
+        table_size::<Bare>(header)
     }
 
     fn assemble(header: &Header, memory: M) -> Result<Self, Error> {

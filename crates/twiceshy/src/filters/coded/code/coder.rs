@@ -9,7 +9,7 @@ use std::fmt::Debug;
 const LANE: usize = CODE_BITS as usize / 8;
 
 /// A lane that holds a code.
-pub type CodeLane = Bare<LANE>;
+type CodeLane = Bare<LANE>;
 
 /// A part of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

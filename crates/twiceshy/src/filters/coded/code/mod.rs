@@ -56,9 +56,9 @@ use std::fmt::Debug;
 
 use crate::table::Sidecar;
 
-pub use self::coder::{Alphabet, CodeLane, Coder};
+pub use self::coder::{Alphabet, Coder};
 pub use self::extensions::{Extension, Extensions};
-pub use self::plain::{PlainLane, PlainSelectors};
+pub use self::plain::PlainSelectors;
 pub use self::selectors::{Selector, Selectors};
 
 /// Bits of the code of a block.

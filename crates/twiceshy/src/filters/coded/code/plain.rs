@@ -13,7 +13,7 @@ pub struct PlainSelectors;
 const BITS: usize = 3;
 
 /// A lane that holds a word for each bit of the selectors.
-pub type PlainLane = Bare<{ BITS * 8 }>;
+type PlainLane = Bare<{ BITS * 8 }>;
 
 impl PlainSelectors {
     /// The highest selector.

@@ -9,10 +9,10 @@ use std::marker::PhantomData;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use super::{FileFilter, read, write};
 use crate::bits::Bytes;
 use crate::bloom::{BitFilter, Probes, WeightedBloomFilter};
 use crate::cuckoo::{AdaptiveCuckooFilter, Alternate, PartialKeyFilter};
+use crate::file::{FileFilter, read, write};
 use crate::filters::adaptive::AdaptiveFilter;
 use crate::filters::counting::CountingFilter;
 use crate::filters::plain::QuotientFilter;
