@@ -281,3 +281,18 @@ fn a_list_can_go_down_a_pipe() {
     assert_eq!(said.out, desk.read("l"));
     assert!(!desk.path("-.keys").exists());
 }
+
+/// The file of keys is what `docs/format.md` shows.
+#[test]
+fn the_keys_beside_a_list_are_as_documented() {
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format.md");
+    let document = fs::read_to_string(document).unwrap();
+    let (_, vector) = document.split_once("```vector list_keys\n").unwrap();
+    let (vector, _) = vector.split_once("```").unwrap();
+
+    let desk = Desk::new();
+    desk.write("yes", "phish\nads\n").write("no", "bank\n");
+    desk.ok("list build --yes yes --no no --seed 3 --fpr 0.01 --out l");
+    let keys = String::from_utf8(desk.read("l.keys")).unwrap();
+    assert_eq!(vector, keys, "docs/format.md shows other keys");
+}

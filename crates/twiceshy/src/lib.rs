@@ -3,7 +3,9 @@
 //! [cli]: https://github.com/twiceshy/twiceshy/blob/HEAD/crates/twiceshy-cli/README.md
 //! [contributing]: https://github.com/twiceshy/twiceshy/blob/HEAD/CONTRIBUTING.md
 //! [design]: https://github.com/twiceshy/twiceshy/blob/HEAD/docs/design.md
+//! [format]: https://github.com/twiceshy/twiceshy/blob/HEAD/docs/format.md
 //! [mit]: https://github.com/twiceshy/twiceshy/blob/HEAD/LICENSE-MIT
+//! [performance]: https://github.com/twiceshy/twiceshy/blob/HEAD/docs/performance.md
 //! [results]: https://github.com/twiceshy/twiceshy/blob/HEAD/docs/results.md
 //! [store]: https://github.com/twiceshy/twiceshy/blob/HEAD/crates/twiceshy-store/README.md
 #![doc = ""]
