@@ -143,7 +143,7 @@ fn repeated<S: Symbols>(overflow: Overflow, per_item: u64) -> (f64, f64, u64) {
 }
 
 /// Where the filter begins to degrade, and that keeping what can be kept is better than the
-/// paper's rule. The figures are in `docs/design.md`.
+/// paper's rule. The figures are in `docs/performance.md`.
 #[test]
 fn degradation() {
     for per_item in [4, 20, 30, 60] {
