@@ -24,111 +24,39 @@
 //! # Ok::<(), twiceshy::Error>(())
 //! ```
 
-use std::marker::PhantomData;
-
 use super::join::Lists;
 use super::retrieval::{Retrieval, width_for};
-use super::words::{WordList, Words, impossible};
-use super::{Answer, BuildList, List, YesNoList, check_rate};
+use super::words::{Built, Content, WordList, Words, impossible};
 use crate::error::Error;
 use crate::file::FilterKind;
-use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
+use crate::hash::{Hashed, Sip13};
 
 /// A Bloomier filter as a YES/NO list. See the [module](self).
-#[derive(Clone, Debug)]
-pub struct Bloomier<H: StreamHash = Sip13> {
-    words: Words,
-    table: Retrieval,
-    seed: Seed,
-    yes: u64,
-    no: u64,
-    hash: PhantomData<H>,
-}
+pub type Bloomier<H = Sip13> = WordList<Retrieval, H>;
 
-impl Bloomier {
-    /// A list with a random seed and the default hash.
-    ///
-    /// # Errors
-    /// As [`build_seeded`](BuildList::build_seeded), and [`Error::Seed`] if the system has no
-    /// randomness to give.
-    pub fn build<Y: Key, N: Key>(yes: &[Y], no: &[N], fpr: f64) -> Result<Self, Error> {
-        Self::build_seeded(yes, no, fpr, Seed::random()?)
-    }
-}
+impl Content for Retrieval {
+    const KIND: FilterKind = FilterKind::Bloomier;
 
-impl<H: StreamHash> BuildList for Bloomier<H> {
-    fn build_seeded<Y: Key, N: Key>(
-        yes: &[Y],
-        no: &[N],
-        fpr: f64,
-        seed: Seed,
-    ) -> Result<Self, Error> {
-        check_rate(fpr)?;
-        let lists = Lists::new::<H, Y, N>(seed, yes, no)?;
-        let both = [Some(&lists.yes), Some(&lists.no)];
-        let words = Retrieval::build(width_for(fpr)?, both, |which, print| print ^ which as u64)?;
-        Ok(Bloomier {
-            table: Retrieval::read(&words, 0)?,
-            words,
-            seed,
-            yes: lists.yes.len(),
-            no: lists.no.len(),
-            hash: PhantomData,
-        })
-    }
-}
-
-impl<H: StreamHash> YesNoList for Bloomier<H> {
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        Hashed::new::<H, K>(&self.seed, key)
-    }
-
-    fn answer_hashed(&self, key: &Hashed<'_>) -> Answer {
-        let (value, print) = self.table.get(&self.words, key);
-        // An empty list is never right, not even by chance.
-        Answer::yes_if(self.yes > 0 && value == print)
-    }
-
-    fn len_of(&self, list: List) -> u64 {
-        match list {
-            List::Yes => self.yes,
-            List::No => self.no,
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        self.words.bytes().len() as u64
-    }
-
-    fn expected_fpr(&self) -> f64 {
-        match self.yes {
-            0 => 0.0,
-            _ => f64::exp2(-f64::from(self.table.width)),
-        }
-    }
-}
-
-impl<H: StreamHash> WordList for Bloomier<H> {
-    const LIST: FilterKind = FilterKind::Bloomier;
-    type Hash = H;
-
-    fn content(&self) -> (&[u8], Seed, [u64; 2]) {
-        (self.words.bytes(), self.seed, [self.yes, self.no])
-    }
-
-    fn from_content(words: Vec<u8>, seed: Seed, [yes, no]: [u64; 2]) -> Result<Self, Error> {
-        let words = Words::from_bytes(words);
-        let table = Retrieval::read(&words, 0)?;
+    fn read(words: &Words) -> Result<Self, Error> {
+        let table = Retrieval::read_at(words, 0)?;
         if table.words() != words.len() {
             return Err(impossible("something stands behind the table"));
         }
-        Ok(Bloomier {
-            words,
-            table,
-            seed,
-            yes,
-            no,
-            hash: PhantomData,
-        })
+        Ok(table)
+    }
+
+    fn says_yes(&self, words: &Words, key: &Hashed<'_>) -> bool {
+        self.matches(words, key)
+    }
+
+    fn expected_fpr(&self, _: &Words) -> f64 {
+        f64::exp2(-f64::from(self.width))
+    }
+}
+
+impl Built for Retrieval {
+    fn build(lists: &Lists<'_>, fpr: f64) -> Result<Words, Error> {
+        let both = [Some(&lists.yes), Some(&lists.no)];
+        Retrieval::of(width_for(fpr)?, both, |which, print| print ^ which as u64)
     }
 }

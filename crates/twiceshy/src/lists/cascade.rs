@@ -35,26 +35,26 @@
 //! # Ok::<(), twiceshy::Error>(())
 //! ```
 
-use std::marker::PhantomData;
-
 use super::join::{Keys, Lists, Record};
-use super::words::{WordList, Words, impossible};
-use super::{Answer, BuildList, List, YesNoList, check_rate};
+use super::words::{Built, Content, WordList, Words, impossible};
 use crate::error::Error;
 use crate::file::FilterKind;
-use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
+use crate::hash::{Hashed, Sip13, StreamHash};
 
 /// A Bloom cascade. See the [module](self).
+pub type Cascade<H = Sip13> = WordList<Levels, H>;
+
+/// The levels of a cascade. The words are how many there are; for each its bits and, in the top byte, its
+/// hash functions; and the bits of each, in whole words.
 #[derive(Clone, Debug)]
-pub struct Cascade<H: StreamHash = Sip13> {
-    /// How many levels there are; for each its bits and, in the top byte, its hash functions;
-    /// and the bits of each, in whole words.
-    words: Words,
-    levels: Vec<Level>,
-    seed: Seed,
-    yes: u64,
-    no: u64,
-    hash: PhantomData<H>,
+pub struct Levels(Vec<Level>);
+
+impl<H: StreamHash> Cascade<H> {
+    /// How many levels there are.
+    #[must_use]
+    pub fn levels(&self) -> usize {
+        self.content.0.len()
+    }
 }
 
 /// More levels than this are there only if two keys can't be told apart.
@@ -62,7 +62,7 @@ const MAX_LEVELS: usize = 255;
 
 /// One Bloom filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Level {
+pub struct Level {
     /// The number of the level.
     number: u32,
     bits: u64,
@@ -114,21 +114,8 @@ impl Level {
     }
 }
 
-impl Cascade {
-    /// A cascade with a random seed and the default hash; `fpr` is the share of keys on neither
-    /// list that may be answered YES, 1 to promise nothing for them.
-    ///
-    /// # Errors
-    /// As [`build_seeded`](BuildList::build_seeded), and [`Error::Seed`] if the system has no
-    /// randomness to give.
-    pub fn build<Y: Key, N: Key>(yes: &[Y], no: &[N], fpr: f64) -> Result<Self, Error> {
-        Self::build_seeded(yes, no, fpr, Seed::random()?)
-    }
-}
-
-impl<H: StreamHash> Cascade<H> {
-    fn of(lists: &Lists<'_>, fpr: f64, seed: Seed) -> Result<Self, Error> {
-        check_rate(fpr)?;
+impl Built for Levels {
+    fn build(lists: &Lists<'_>, fpr: f64) -> Result<Words, Error> {
         let (n, m) = (lists.yes.len() as f64, lists.no.len() as f64);
         let first = f64::min(0.5, n / (m * std::f64::consts::SQRT_2));
         let mut rate = f64::min(fpr, first);
@@ -169,127 +156,65 @@ impl<H: StreamHash> Cascade<H> {
             (0..bits.len()).for_each(|i| words.set(start + i, bits.get(i)));
             start += bits.len();
         }
-        let levels = levels(&words)?;
-        Ok(Cascade {
-            words,
-            levels,
-            seed,
-            yes: lists.yes.len(),
-            no: lists.no.len(),
-            hash: PhantomData,
-        })
-    }
-
-    /// How many levels there are.
-    #[must_use]
-    pub fn levels(&self) -> usize {
-        self.levels.len()
+        Ok(words)
     }
 }
 
-/// The levels that the words speak of.
-fn levels(words: &Words) -> Result<Vec<Level>, Error> {
-    let count = words.get(0);
-    if count > MAX_LEVELS as u64 || count >= words.len() {
-        return Err(impossible("there are too many levels"));
-    }
-    let mut start = 1 + count;
-    let mut levels = Vec::new();
-    for number in 0..count as u32 {
-        let word = words.get(1 + u64::from(number));
-        let level = Level {
-            number,
-            bits: word << 8 >> 8,
-            hashes: (word >> 56) as u32,
-            start,
-        };
-        let end = start + level.bits.div_ceil(64);
-        if level.bits == 0 || level.hashes == 0 || end > words.len() {
-            return Err(impossible("a level does not fit"));
-        }
-        if !words.is_zero_behind(start, end - start, level.bits) {
-            return Err(impossible("a level has bits behind its last"));
-        }
-        levels.push(level);
-        start = end;
-    }
-    match start == words.len() {
-        true => Ok(levels),
-        false => Err(impossible("something stands behind the last level")),
-    }
-}
+impl Content for Levels {
+    const KIND: FilterKind = FilterKind::Cascade;
 
-impl<H: StreamHash> YesNoList for Cascade<H> {
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        Hashed::new::<H, K>(&self.seed, key)
+    fn read(words: &Words) -> Result<Self, Error> {
+        let count = words.get(0);
+        if count > MAX_LEVELS as u64 || count >= words.len() {
+            return Err(impossible("there are too many levels"));
+        }
+        let mut start = 1 + count;
+        let mut levels = Vec::new();
+        for number in 0..count as u32 {
+            let word = words.get(1 + u64::from(number));
+            let level = Level {
+                number,
+                bits: word << 8 >> 8,
+                hashes: (word >> 56) as u32,
+                start,
+            };
+            let end = start + level.bits.div_ceil(64);
+            if level.bits == 0 || level.hashes == 0 || end > words.len() {
+                return Err(impossible("a level does not fit"));
+            }
+            if !words.is_zero_behind(start, end - start, level.bits) {
+                return Err(impossible("a level has bits behind its last"));
+            }
+            levels.push(level);
+            start = end;
+        }
+        match start == words.len() {
+            true => Ok(Levels(levels)),
+            false => Err(impossible("something stands behind the last level")),
+        }
     }
 
-    fn answer_hashed(&self, key: &Hashed<'_>) -> Answer {
-        let mut levels = self.levels.iter();
-        let absent = levels.position(|level| !level.contains(&self.words, key));
+    fn says_yes(&self, words: &Words, key: &Hashed<'_>) -> bool {
+        let mut levels = self.0.iter();
+        let absent = levels.position(|level| !level.contains(words, key));
         // Who is on every level is what the last one holds.
-        Answer::yes_if(absent.unwrap_or(self.levels.len()) % 2 == 1)
+        absent.unwrap_or(self.0.len()) % 2 == 1
     }
 
-    fn len_of(&self, list: List) -> u64 {
-        match list {
-            List::Yes => self.yes,
-            List::No => self.no,
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        self.words.bytes().len() as u64
-    }
-
-    fn expected_fpr(&self) -> f64 {
+    fn expected_fpr(&self, words: &Words) -> f64 {
         // Passed with the share of bits that are set, to the power of hash functions.
         let pass = |level: &Level| {
-            let words = level.start..level.start + level.bits.div_ceil(64);
-            let ones: u64 = words
-                .map(|at| u64::from(self.words.get(at).count_ones()))
-                .sum();
+            let range = level.start..level.start + level.bits.div_ceil(64);
+            let ones: u64 = range.map(|at| u64::from(words.get(at).count_ones())).sum();
             (ones as f64 / level.bits as f64).powi(level.hashes as i32)
         };
         let (mut yes, mut here) = (0.0, 1.0);
-        for level in &self.levels {
+        for level in &self.0 {
             let on = here * pass(level);
             yes += (here - on) * f64::from(level.number % 2);
             here = on;
         }
-        yes + here * (self.levels.len() % 2) as f64
-    }
-}
-
-impl<H: StreamHash> BuildList for Cascade<H> {
-    fn build_seeded<Y: Key, N: Key>(
-        yes: &[Y],
-        no: &[N],
-        fpr: f64,
-        seed: Seed,
-    ) -> Result<Self, Error> {
-        Self::of(&Lists::new::<H, Y, N>(seed, yes, no)?, fpr, seed)
-    }
-}
-
-impl<H: StreamHash> WordList for Cascade<H> {
-    const LIST: FilterKind = FilterKind::Cascade;
-    type Hash = H;
-
-    fn content(&self) -> (&[u8], Seed, [u64; 2]) {
-        (self.words.bytes(), self.seed, [self.yes, self.no])
-    }
-
-    fn from_content(words: Vec<u8>, seed: Seed, [yes, no]: [u64; 2]) -> Result<Self, Error> {
-        let words = Words::from_bytes(words);
-        Ok(Cascade {
-            levels: levels(&words)?,
-            words,
-            seed,
-            yes,
-            no,
-            hash: PhantomData,
-        })
+        yes + here * (self.0.len() % 2) as f64
     }
 }
 

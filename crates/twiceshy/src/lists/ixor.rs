@@ -26,136 +26,59 @@
 //! # Ok::<(), twiceshy::Error>(())
 //! ```
 
-use std::marker::PhantomData;
-
 use super::join::Lists;
 use super::retrieval::{Retrieval, width_for};
-use super::words::{WordList, Words, impossible};
-use super::{Answer, BuildList, List, YesNoList, check_rate};
+use super::words::{Built, Content, WordList, Words, impossible};
 use crate::error::Error;
 use crate::file::FilterKind;
-use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
+use crate::hash::{Hashed, Sip13};
 
 /// An integrated xor filter. See the [module](self).
+pub type IntegratedXor<H = Sip13> = WordList<Tables, H>;
+
+/// The table of bit 0 and, if there are more, that of the others.
 #[derive(Clone, Debug)]
-pub struct IntegratedXor<H: StreamHash = Sip13> {
-    /// The table of bit 0 and, if there are more, that of the others.
-    words: Words,
+pub struct Tables {
     first: Retrieval,
     rest: Option<Retrieval>,
-    seed: Seed,
-    yes: u64,
-    no: u64,
-    hash: PhantomData<H>,
 }
 
-impl IntegratedXor {
-    /// A list with a random seed and the default hash.
-    ///
-    /// # Errors
-    /// As [`build_seeded`](BuildList::build_seeded), and [`Error::Seed`] if the system has no
-    /// randomness to give.
-    pub fn build<Y: Key, N: Key>(yes: &[Y], no: &[N], fpr: f64) -> Result<Self, Error> {
-        Self::build_seeded(yes, no, fpr, Seed::random()?)
+impl Content for Tables {
+    const KIND: FilterKind = FilterKind::IntegratedXor;
+
+    fn read(words: &Words) -> Result<Self, Error> {
+        let first = Retrieval::read_at(words, 0)?;
+        let behind = first.words();
+        let rest = match behind == words.len() {
+            true => None,
+            false => Some(Retrieval::read_at(words, behind)?),
+        };
+        let end = behind + rest.map_or(0, Retrieval::words);
+        if first.width != 1 || end != words.len() {
+            return Err(impossible("there are not one or two tables"));
+        }
+        Ok(Tables { first, rest })
+    }
+
+    fn says_yes(&self, words: &Words, key: &Hashed<'_>) -> bool {
+        let matches = |table: Retrieval| table.matches(words, key);
+        matches(self.first) && self.rest.is_none_or(matches)
+    }
+
+    fn expected_fpr(&self, _: &Words) -> f64 {
+        let width = 1 + self.rest.map_or(0, |rest| rest.width);
+        f64::exp2(-f64::from(width))
     }
 }
 
-/// The tables that the words speak of.
-fn tables(words: &Words) -> Result<(Retrieval, Option<Retrieval>), Error> {
-    let first = Retrieval::read(words, 0)?;
-    let behind = first.words();
-    let rest = match behind == words.len() {
-        true => None,
-        false => Some(Retrieval::read(words, behind)?),
-    };
-    let end = behind + rest.map_or(0, Retrieval::words);
-    if first.width != 1 || end != words.len() {
-        return Err(impossible("there are not one or two tables"));
-    }
-    Ok((first, rest))
-}
-
-impl<H: StreamHash> BuildList for IntegratedXor<H> {
-    fn build_seeded<Y: Key, N: Key>(
-        yes: &[Y],
-        no: &[N],
-        fpr: f64,
-        seed: Seed,
-    ) -> Result<Self, Error> {
-        check_rate(fpr)?;
-        let lists = Lists::new::<H, Y, N>(seed, yes, no)?;
+impl Built for Tables {
+    fn build(lists: &Lists<'_>, fpr: f64) -> Result<Words, Error> {
         let both = [Some(&lists.yes), Some(&lists.no)];
-        let first = Retrieval::build(1, both, |which, print| print ^ which as u64)?;
+        let first = Retrieval::of(1, both, |which, print| print ^ which as u64)?;
         let rest = match width_for(fpr)? {
             1 => Words::default(),
-            width => Retrieval::build(width - 1, [Some(&lists.yes), None], |_, print| print)?,
+            width => Retrieval::of(width - 1, [Some(&lists.yes), None], |_, print| print)?,
         };
-        let words = Words::from_bytes([first.bytes(), rest.bytes()].concat());
-        let (first, rest) = tables(&words)?;
-        Ok(IntegratedXor {
-            words,
-            first,
-            rest,
-            seed,
-            yes: lists.yes.len(),
-            no: lists.no.len(),
-            hash: PhantomData,
-        })
-    }
-}
-
-impl<H: StreamHash> YesNoList for IntegratedXor<H> {
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        Hashed::new::<H, K>(&self.seed, key)
-    }
-
-    fn answer_hashed(&self, key: &Hashed<'_>) -> Answer {
-        let matches = |table: Retrieval| {
-            let (value, print) = table.get(&self.words, key);
-            value == print
-        };
-        Answer::yes_if(self.yes > 0 && matches(self.first) && self.rest.is_none_or(matches))
-    }
-
-    fn len_of(&self, list: List) -> u64 {
-        match list {
-            List::Yes => self.yes,
-            List::No => self.no,
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        self.words.bytes().len() as u64
-    }
-
-    fn expected_fpr(&self) -> f64 {
-        let width = 1 + self.rest.map_or(0, |rest| rest.width);
-        match self.yes {
-            0 => 0.0,
-            _ => f64::exp2(-f64::from(width)),
-        }
-    }
-}
-
-impl<H: StreamHash> WordList for IntegratedXor<H> {
-    const LIST: FilterKind = FilterKind::IntegratedXor;
-    type Hash = H;
-
-    fn content(&self) -> (&[u8], Seed, [u64; 2]) {
-        (self.words.bytes(), self.seed, [self.yes, self.no])
-    }
-
-    fn from_content(words: Vec<u8>, seed: Seed, [yes, no]: [u64; 2]) -> Result<Self, Error> {
-        let words = Words::from_bytes(words);
-        let (first, rest) = tables(&words)?;
-        Ok(IntegratedXor {
-            words,
-            first,
-            rest,
-            seed,
-            yes,
-            no,
-            hash: PhantomData,
-        })
+        Ok(Words::from_bytes([first.bytes(), rest.bytes()].concat()))
     }
 }

@@ -83,7 +83,8 @@ pub(super) fn is_same(a: &Hashed<'_>, b: &Hashed<'_>) -> bool {
 }
 
 /// A YES list and a NO list that have no key in common.
-pub(super) struct Lists<'k> {
+#[allow(missing_debug_implementations, reason = "nobody outside can reach it")]
+pub struct Lists<'k> {
     pub(super) yes: Keys<'k>,
     pub(super) no: Keys<'k>,
 }

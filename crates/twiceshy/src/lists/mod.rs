@@ -90,6 +90,7 @@ pub use self::ixor::IntegratedXor;
 pub use self::seesaw::Seesaw;
 pub use self::static_::StaticYesNo;
 pub use self::tagged::TaggedYesNo;
+pub use self::words::WordList;
 
 /// What a list says about a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -20,7 +20,7 @@ const ATTEMPTS: u32 = 30;
 
 /// Where a static function is in the words of a list, and how it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Retrieval {
+pub struct Retrieval {
     /// Bits of a value.
     pub(super) width: u32,
     /// Which pair of words of a key's stream is used.
@@ -56,9 +56,9 @@ impl Retrieval {
         }
     }
 
-    /// The value of a key and its fingerprint, both of the width.
+    /// Is the value of a key its fingerprint?
     #[inline]
-    pub(super) fn get(self, words: &Words, key: &Hashed<'_>) -> (u64, u64) {
+    pub(super) fn matches(self, words: &Words, key: &Hashed<'_>) -> bool {
         let places = self.places(key);
         let width = self.width;
         let read = |cell: u64| words.bits(self.start, cell * u64::from(width), width);
@@ -66,12 +66,12 @@ impl Retrieval {
             .cells
             .iter()
             .fold(0, |value, &cell| value ^ read(cell));
-        (value, places.print >> (64 - width))
+        value == places.print >> (64 - width)
     }
 
     /// A function of some keys, in words of its own: `value` gets the fingerprint of a key of
     /// the first or of the second list.
-    pub(super) fn build(
+    pub(super) fn of(
         width: u32,
         keys: [Option<&Keys<'_>>; 2],
         value: impl Fn(usize, u64) -> u64,
@@ -149,7 +149,7 @@ impl Retrieval {
     }
 
     /// The function whose measures are the word `at`.
-    pub(super) fn read(words: &Words, at: u64) -> Result<Self, Error> {
+    pub(super) fn read_at(words: &Words, at: u64) -> Result<Self, Error> {
         let word = words.get(at);
         let retrieval = Retrieval {
             width: (word & 0xff) as u32,

@@ -42,26 +42,21 @@
 //! # Ok::<(), twiceshy::Error>(())
 //! ```
 
-use std::marker::PhantomData;
-
-use super::words::{WordList, Words, impossible};
+use super::words::{Content, WordList, Words, impossible};
 use super::{Answer, List, YesNoList};
 use crate::error::Error;
 use crate::file::FilterKind;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
 
 /// A seesaw counting filter. See the [module](self).
-#[derive(Clone, Debug)]
-pub struct Seesaw<H: StreamHash = Sip13> {
-    /// Cells and, in the top byte, rows; then the cells, eight to a word, as bytes from -127
-    /// to 127.
-    words: Words,
+pub type Seesaw<H = Sip13> = WordList<Cells, H>;
+
+/// How many cells there are, and rows. The words are the number of cells and, in the top byte, of rows; then
+/// the cells, eight to a word, as bytes from -127 to 127.
+#[derive(Clone, Copy, Debug)]
+pub struct Cells {
     cells: u64,
     rows: u32,
-    seed: Seed,
-    yes: u64,
-    no: u64,
-    hash: PhantomData<H>,
 }
 
 impl Seesaw {
@@ -90,15 +85,7 @@ impl<H: StreamHash> Seesaw<H> {
         }
         let mut words = Words::zeroed(1 + cells.div_ceil(8))?;
         words.set(0, cells | u64::from(rows) << 56);
-        Ok(Seesaw {
-            words,
-            cells,
-            rows,
-            seed,
-            yes: 0,
-            no: 0,
-            hash: PhantomData,
-        })
+        Self::of(words, seed, [0, 0])
     }
 
     /// Adds a key to a list. It can't know whether the key is there already, or on the other
@@ -113,7 +100,7 @@ impl<H: StreamHash> Seesaw<H> {
 
     fn push_up(&mut self, key: &Hashed<'_>) {
         self.yes += 1;
-        for row in 0..self.rows {
+        for row in 0..self.content.rows {
             let [first, second] = self.candidates(key, row);
             let cell = match (self.cell(first), self.cell(second)) {
                 (0.., _) | (_, ..0) => first,
@@ -129,7 +116,7 @@ impl<H: StreamHash> Seesaw<H> {
         if self.answer_hashed(key) == Answer::No {
             // It needs no guard yet. One that hurts nobody keeps it so: on an empty cell with
             // no stand-in, which YES keys then avoid.
-            let rows = (0..self.rows).map(|row| self.candidates(key, row));
+            let rows = (0..self.content.rows).map(|row| self.candidates(key, row));
             let mut free = rows.filter(|&[first, second]| {
                 self.cell(first) <= 0 && self.cell(second) <= 0 && first != second
             });
@@ -138,7 +125,7 @@ impl<H: StreamHash> Seesaw<H> {
             }
             return;
         }
-        let rows = (0..self.rows).map(|row| self.candidates(key, row));
+        let rows = (0..self.content.rows).map(|row| self.candidates(key, row));
         let cheapest =
             rows.min_by_key(|&[first, second]| (self.cell(second).max(0), self.cell(first).abs()));
         let Some([first, second]) = cheapest else {
@@ -152,15 +139,12 @@ impl<H: StreamHash> Seesaw<H> {
         }
     }
 
-    /// The two cells of a row.
     fn candidates(&self, key: &Hashed<'_>, row: u32) -> [u64; 2] {
-        let place = |word: u64| ((u128::from(word) * u128::from(self.cells)) >> 64) as u64;
-        [place(key.word(2 * row)), place(key.word(2 * row + 1))]
+        self.content.candidates(key, row)
     }
 
-    /// How far a cell leans, to YES if above zero.
     fn cell(&self, cell: u64) -> i16 {
-        i16::from(self.words.bits(1, cell * 8, 8) as u8 as i8)
+        lean(&self.words, cell)
     }
 
     fn push(&mut self, cell: u64, by: i16) {
@@ -175,53 +159,23 @@ fn possible(cells: u64, rows: u32) -> bool {
     (1..1 << 48).contains(&cells) && (1..=64).contains(&rows)
 }
 
-impl<H: StreamHash> YesNoList for Seesaw<H> {
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        Hashed::new::<H, K>(&self.seed, key)
-    }
+/// How far a cell leans, to YES if above zero.
+fn lean(words: &Words, cell: u64) -> i16 {
+    i16::from(words.bits(1, cell * 8, 8) as u8 as i8)
+}
 
-    fn answer_hashed(&self, key: &Hashed<'_>) -> Answer {
-        Answer::yes_if((0..self.rows).all(|row| {
-            let [first, second] = self.candidates(key, row);
-            match self.cell(first) {
-                1.. => true,
-                0 => false,
-                _ => self.cell(second) > 0,
-            }
-        }))
-    }
-
-    fn len_of(&self, list: List) -> u64 {
-        match list {
-            List::Yes => self.yes,
-            List::No => self.no,
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        self.words.bytes().len() as u64
-    }
-
-    fn expected_fpr(&self) -> f64 {
-        let lean = |cell| self.cell(cell);
-        let share = |side: fn(i16) -> bool| {
-            (0..self.cells).filter(|&cell| side(lean(cell))).count() as f64 / self.cells as f64
-        };
-        let (up, down) = (share(|lean| lean > 0), share(|lean| lean < 0));
-        (up + down * up).powi(self.rows as i32)
+impl Cells {
+    /// The two cells of a row.
+    fn candidates(self, key: &Hashed<'_>, row: u32) -> [u64; 2] {
+        let place = |word: u64| ((u128::from(word) * u128::from(self.cells)) >> 64) as u64;
+        [place(key.word(2 * row)), place(key.word(2 * row + 1))]
     }
 }
 
-impl<H: StreamHash> WordList for Seesaw<H> {
-    const LIST: FilterKind = FilterKind::Seesaw;
-    type Hash = H;
+impl Content for Cells {
+    const KIND: FilterKind = FilterKind::Seesaw;
 
-    fn content(&self) -> (&[u8], Seed, [u64; 2]) {
-        (self.words.bytes(), self.seed, [self.yes, self.no])
-    }
-
-    fn from_content(words: Vec<u8>, seed: Seed, [yes, no]: [u64; 2]) -> Result<Self, Error> {
-        let words = Words::from_bytes(words);
+    fn read(words: &Words) -> Result<Self, Error> {
         let (cells, rows) = (words.get(0) << 8 >> 8, (words.get(0) >> 56) as u32);
         if !possible(cells, rows) || words.len() != 1 + cells.div_ceil(8) {
             return Err(impossible("there are not as many cells as it says"));
@@ -229,19 +183,30 @@ impl<H: StreamHash> WordList for Seesaw<H> {
         if !words.is_zero_behind(1, words.len() - 1, cells * 8) {
             return Err(impossible("there is something behind the last cell"));
         }
-        let list = Seesaw {
-            words,
-            cells,
-            rows,
-            seed,
-            yes,
-            no,
-            hash: PhantomData,
-        };
-        if (0..cells).any(|cell| list.cell(cell) == -128) {
+        if (0..cells).any(|cell| lean(words, cell) == -128) {
             return Err(impossible("a cell leans too far"));
         }
-        Ok(list)
+        Ok(Cells { cells, rows })
+    }
+
+    fn says_yes(&self, words: &Words, key: &Hashed<'_>) -> bool {
+        (0..self.rows).all(|row| {
+            let [first, second] = self.candidates(key, row);
+            match lean(words, first) {
+                1.. => true,
+                0 => false,
+                _ => lean(words, second) > 0,
+            }
+        })
+    }
+
+    fn expected_fpr(&self, words: &Words) -> f64 {
+        let share = |side: fn(i16) -> bool| {
+            let leaning = (0..self.cells).filter(|&cell| side(lean(words, cell)));
+            leaning.count() as f64 / self.cells as f64
+        };
+        let (up, down) = (share(|lean| lean > 0), share(|lean| lean < 0));
+        (up + down * up).powi(self.rows as i32)
     }
 }
 

@@ -1,15 +1,20 @@
 //! Lists that are nothing but little-endian words: in memory, and as the content of a file.
 
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::join::Lists;
+use super::{Answer, BuildList, List, YesNoList, check_rate};
 use crate::bits::mask_below;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header};
-use crate::hash::{HashKind, Seed, StreamHash};
+use crate::hash::{HashKind, Hashed, Key, Seed, Sip13, StreamHash};
 use crate::mem::Memory;
 use crate::table::{Geometry, Violation};
 
 /// Words, as they stand in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Words(Vec<u8>);
+pub struct Words(Vec<u8>);
 
 impl Words {
     /// So many zero words.
@@ -81,25 +86,7 @@ impl Words {
         };
         first == 0 && (start + word + 1..start + words).all(|at| self.get(at) == 0)
     }
-}
 
-/// A list that is words: what it takes to be a file.
-pub trait WordList: Sized {
-    /// Its number in files.
-    const LIST: FilterKind;
-    /// Its hash.
-    type Hash: StreamHash;
-
-    /// Its words, its seed, and how long its lists are.
-    #[doc(hidden)]
-    fn content(&self) -> (&[u8], Seed, [u64; 2]);
-
-    /// The list of these words.
-    #[doc(hidden)]
-    fn from_content(words: Vec<u8>, seed: Seed, lens: [u64; 2]) -> Result<Self, Error>;
-}
-
-impl Words {
     pub(super) fn from_bytes(bytes: Vec<u8>) -> Self {
         Words(bytes)
     }
@@ -112,23 +99,129 @@ pub(super) fn impossible(what: &str) -> Error {
     ))
 }
 
-impl<T: WordList> FileFilter<Memory> for T {
-    const KIND: FilterKind = T::LIST;
-    const HASH: HashKind = T::Hash::KIND;
+/// What the words of a list mean.
+pub trait Content: Sized + Clone + fmt::Debug + Send + Sync + 'static {
+    /// The list's number in files.
+    const KIND: FilterKind;
+
+    /// What these words, of a file perhaps, say of themselves.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if they are of no such list.
+    fn read(words: &Words) -> Result<Self, Error>;
+
+    /// Is the answer YES, where there are YES keys at all?
+    fn says_yes(&self, words: &Words, key: &Hashed<'_>) -> bool;
+
+    /// The chance of a YES for a key on neither list, where there are YES keys at all.
+    fn expected_fpr(&self, words: &Words) -> f64;
+}
+
+/// [`Content`] that is made from two lists at once.
+pub trait Built: Content {
+    /// The words for these lists.
+    ///
+    /// # Errors
+    /// As [`BuildList::build_seeded`].
+    fn build(lists: &Lists<'_>, fpr: f64) -> Result<Words, Error>;
+}
+
+/// A list that is words, as `C` reads them: [`Bloomier`](super::Bloomier), [`Cascade`](super::Cascade),
+/// [`IntegratedXor`](super::IntegratedXor) or [`Seesaw`](super::Seesaw).
+#[derive(Clone, Debug)]
+pub struct WordList<C, H: StreamHash = Sip13> {
+    pub(super) words: Words,
+    pub(super) content: C,
+    pub(super) seed: Seed,
+    pub(super) yes: u64,
+    pub(super) no: u64,
+    hash: PhantomData<H>,
+}
+
+impl<C: Built> WordList<C> {
+    /// A list with a random seed and the default hash.
+    ///
+    /// # Errors
+    /// As [`build_seeded`](BuildList::build_seeded), and [`Error::Seed`] if the system has no
+    /// randomness to give.
+    pub fn build<Y: Key, N: Key>(yes: &[Y], no: &[N], fpr: f64) -> Result<Self, Error> {
+        Self::build_seeded(yes, no, fpr, Seed::random()?)
+    }
+}
+
+impl<C: Content, H: StreamHash> WordList<C, H> {
+    /// The list of these words, for so many YES and NO keys.
+    pub(super) fn of(words: Words, seed: Seed, [yes, no]: [u64; 2]) -> Result<Self, Error> {
+        Ok(WordList {
+            content: C::read(&words)?,
+            words,
+            seed,
+            yes,
+            no,
+            hash: PhantomData,
+        })
+    }
+}
+
+impl<C: Built, H: StreamHash> BuildList for WordList<C, H> {
+    fn build_seeded<Y: Key, N: Key>(
+        yes: &[Y],
+        no: &[N],
+        fpr: f64,
+        seed: Seed,
+    ) -> Result<Self, Error> {
+        check_rate(fpr)?;
+        let lists = Lists::new::<H, Y, N>(seed, yes, no)?;
+        let lens = [lists.yes.len(), lists.no.len()];
+        Self::of(C::build(&lists, fpr)?, seed, lens)
+    }
+}
+
+impl<C: Content, H: StreamHash> YesNoList for WordList<C, H> {
+    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
+        Hashed::new::<H, K>(&self.seed, key)
+    }
+
+    fn answer_hashed(&self, key: &Hashed<'_>) -> Answer {
+        // An empty list is never right, not even by chance.
+        Answer::yes_if(self.yes > 0 && self.content.says_yes(&self.words, key))
+    }
+
+    fn len_of(&self, list: List) -> u64 {
+        match list {
+            List::Yes => self.yes,
+            List::No => self.no,
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.words.bytes().len() as u64
+    }
+
+    fn expected_fpr(&self) -> f64 {
+        match self.yes {
+            0 => 0.0,
+            _ => self.content.expected_fpr(&self.words),
+        }
+    }
+}
+
+impl<C: Content, H: StreamHash> FileFilter<Memory> for WordList<C, H> {
+    const KIND: FilterKind = C::KIND;
+    const HASH: HashKind = H::KIND;
 
     fn header(&self) -> Header {
-        let (words, seed, [yes, no]) = self.content();
-        let geometry = Geometry::new(words.len() as u64 / 8, 1);
+        let geometry = Geometry::new(self.words.len(), 1);
         let geometry = geometry.expect("there are some words, and memory has fewer than 2^59");
         Header {
             used: 0,
-            ghosts: no,
-            ..Header::new::<Memory, Self>(geometry, seed, yes)
+            ghosts: self.no,
+            ..Header::new::<Memory, Self>(geometry, self.seed, self.yes)
         }
     }
 
     fn table(&self) -> &[u8] {
-        self.content().0
+        self.words.bytes()
     }
 
     /// What the words mean is between the list and its loader.
@@ -138,8 +231,8 @@ impl<T: WordList> FileFilter<Memory> for T {
     }
 
     fn assemble(header: &Header, memory: Memory) -> Result<Self, Error> {
-        let lens = [header.live, header.ghosts];
-        T::from_content(memory.as_ref().to_vec(), header.seed, lens)
+        let words = Words::from_bytes(memory.as_ref().to_vec());
+        Self::of(words, header.seed, [header.live, header.ghosts])
     }
 
     /// All that must hold was looked at when it was put together.
