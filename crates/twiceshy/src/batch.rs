@@ -91,6 +91,26 @@ pub(crate) fn in_pieces<K>(
     }
 }
 
+/// How many lookups ahead lines are prefetched.
+const AHEAD: usize = 16;
+
+/// Answers hashes one after the other, and prefetches what those some way ahead will look at.
+#[inline(always)]
+pub(crate) fn ahead(
+    hashes: &[u64],
+    found: &mut [bool],
+    prefetch: impl Fn(u64),
+    contains: impl Fn(u64) -> bool,
+) {
+    hashes.iter().take(AHEAD).for_each(|&h0| prefetch(h0));
+    for (i, (&h0, found)) in hashes.iter().zip(found).enumerate() {
+        if let Some(&ahead) = hashes.get(i + AHEAD) {
+            prefetch(ahead);
+        }
+        *found = contains(h0);
+    }
+}
+
 /// A batch that stopped at a key that could not be inserted. The keys before it are in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interrupted {

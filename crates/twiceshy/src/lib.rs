@@ -24,6 +24,7 @@ pub mod bulk;
 pub mod cuckoo;
 mod entry;
 mod error;
+mod facade;
 pub mod file;
 pub mod filters;
 mod geometry;

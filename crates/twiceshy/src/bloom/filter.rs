@@ -3,14 +3,14 @@
 use std::fmt;
 
 use super::probes::{Probes, ones};
-use crate::batch::{Interrupted, in_pieces, insert_in_pieces};
+use crate::batch::{ahead, in_pieces};
 use crate::bits::{Bytes, Cpu, Isa, dispatch};
 use crate::error::Error;
+use crate::facade::facade;
 use crate::hash::{Hashed, Key, Seed, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
 use crate::stats::Stats;
 use crate::table::{Geometry, Violation};
-use crate::traits::{Filter, Insert};
 
 /// A filter that sets some bits of an array for each key:
 /// [`BloomFilter`](super::BloomFilter) or [`BlockedBloomFilter`](super::BlockedBloomFilter), as
@@ -25,6 +25,11 @@ pub struct BitFilter<H: StreamHash, P: Probes, M = Memory> {
     pub(super) keyed: H::Keyed,
     pub(super) seed: Seed,
     pub(super) cpu: Cpu,
+}
+
+facade! {
+    [H: StreamHash, M: Bytes, P: Probes] BitFilter<H, P, M>: Hash, Words, Filter;
+    [H: StreamHash, P: Probes] BitFilter<H, P>: Insert, Clone;
 }
 
 // Compiled for each set of instructions, where that is worth a call: see `Probes::VECTORS`.
@@ -57,15 +62,8 @@ impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
     #[inline(always)]
     fn contains_hashes_on<I: Isa>(&self, hashes: &[u64], found: &mut [bool]) {
         let (probes, bytes) = (self.probes, self.memory.as_ref());
-        for &h0 in hashes.iter().take(AHEAD) {
-            probes.prefetch(bytes, h0);
-        }
-        for (i, (&h0, found)) in hashes.iter().zip(found).enumerate() {
-            if let Some(&ahead) = hashes.get(i + AHEAD) {
-                probes.prefetch(bytes, ahead);
-            }
-            *found = probes.contains(bytes, h0);
-        }
+        let prefetch = |h0| probes.prefetch(bytes, h0);
+        ahead(hashes, found, prefetch, |h0| probes.contains(bytes, h0));
     }
 }
 
@@ -75,9 +73,6 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
         self.probes.insert(self.memory.as_mut(), h0);
     }
 }
-
-/// How many lookups ahead lines are asked for.
-const AHEAD: usize = 16;
 
 /// Checks the measures of an array; gives its bytes.
 pub(super) fn checked_bytes<P: Probes>(bits: u64, hashes: u32) -> Result<usize, Error> {
@@ -119,23 +114,34 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
     /// Adds a key.
     #[inline(always)]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) {
-        self.insert_h0(first_word::<H, K>(&self.keyed, key));
+        self.set(first_word::<H, K>(&self.keyed, key));
     }
 
     /// [`insert`](Self::insert) for a key that is hashed already.
     #[inline]
     pub fn insert_hashed(&mut self, key: &Hashed<'_>) {
-        self.insert_h0(key.h0());
+        self.set(key.h0());
     }
 
     #[inline(always)]
-    fn insert_h0(&mut self, h0: u64) {
+    fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
+        self.set(h0);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn set(&mut self, h0: u64) {
         if P::VECTORS {
             self.insert_by_vectors(h0);
         } else {
             self.probes.insert(self.memory.as_mut(), h0);
         }
         self.len = self.len.saturating_add(1);
+    }
+
+    #[inline(always)]
+    fn prefetch_h0(&self, h0: u64) {
+        self.probes.prefetch(self.memory.as_ref(), h0);
     }
 
     /// Adds everything that another filter has, by setting its bits.
@@ -175,29 +181,6 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
 }
 
 impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
-    /// Hashes a key the way this filter does, for the methods that take a [`Hashed`] key.
-    #[inline]
-    #[must_use]
-    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        Hashed::new::<H, K>(&self.seed, key)
-    }
-
-    /// May `key` be a member? `false` is certain; `true` is wrong for a key that was never
-    /// inserted at the false-positive rate.
-    #[inline]
-    #[must_use]
-    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_h0(first_word::<H, K>(&self.keyed, key))
-    }
-
-    /// [`contains`](Self::contains) for a key that is hashed already, with this filter's hash
-    /// and seed.
-    #[inline]
-    #[must_use]
-    pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.contains_h0(key.h0())
-    }
-
     #[inline(always)]
     pub(super) fn contains_h0(&self, h0: u64) -> bool {
         if P::VECTORS {
@@ -213,12 +196,6 @@ impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
         self.len
     }
 
-    /// Is it empty?
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Bits of the array.
     #[must_use]
     pub fn bits(&self) -> u64 {
@@ -229,12 +206,6 @@ impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
     #[must_use]
     pub fn hashes(&self) -> u32 {
         self.probes.hashes()
-    }
-
-    /// The seed of the hash. Keep it from those who may choose keys.
-    #[must_use]
-    pub fn seed(&self) -> Seed {
-        self.seed
     }
 
     /// Size, load, space and expected error, from the bits that are set. A slot is a bit. Reads
@@ -295,16 +266,6 @@ pub(super) fn check_array(bytes: &[u8], bits: u64, len: u64, hashes: u32) -> Res
     Ok(())
 }
 
-impl<H: StreamHash, P: Probes> Clone for BitFilter<H, P> {
-    fn clone(&self) -> Self {
-        match self.try_clone() {
-            Ok(copy) => copy,
-            // As `Vec` does; `try_clone` is there for those who would rather know.
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
 impl<H: StreamHash, M: Bytes, P: Probes> fmt::Debug for BitFilter<H, P, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(P::NAME)
@@ -313,69 +274,5 @@ impl<H: StreamHash, M: Bytes, P: Probes> fmt::Debug for BitFilter<H, P, M> {
             .field("hashes", &self.hashes())
             .field("hash", &H::KIND)
             .finish_non_exhaustive()
-    }
-}
-
-impl<H: StreamHash, M: Bytes, P: Probes> Filter for BitFilter<H, P, M> {
-    #[inline]
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        self.hash(key)
-    }
-
-    #[inline]
-    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.contains_hashed(key)
-    }
-
-    #[inline]
-    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains(key)
-    }
-
-    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
-        let hash = |key: &K| first_word::<H, K>(&self.keyed, key);
-        self.contains_all_by(keys, hash, found);
-    }
-
-    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
-        self.contains_all_by(keys, Hashed::h0, found);
-    }
-
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn stats(&self) -> Stats {
-        self.stats()
-    }
-}
-
-impl<H: StreamHash, P: Probes> Insert for BitFilter<H, P> {
-    #[inline]
-    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
-        self.insert_hashed(key);
-        Ok(())
-    }
-
-    #[inline]
-    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        self.insert(key);
-        Ok(())
-    }
-
-    fn insert_batch<K: Key>(
-        &mut self,
-        keys: impl IntoIterator<Item = K>,
-    ) -> Result<(), Interrupted> {
-        insert_in_pieces(
-            self,
-            keys,
-            |filter, key| first_word::<H, K>(&filter.keyed, key),
-            |filter, h0| filter.probes.prefetch(filter.memory.as_ref(), h0),
-            |filter, _, h0| {
-                filter.insert_h0(h0);
-                Ok(())
-            },
-        )
     }
 }

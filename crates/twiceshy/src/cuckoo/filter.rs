@@ -8,15 +8,14 @@ use super::lanes::{Lanes, SLOTS, Word};
 use super::search::{Cell, Elsewhere, Search, Tenants};
 use super::shape::{Home, Packing, Shape};
 use super::table::Table;
-use crate::batch::Interrupted;
 use crate::bits::{AtBits, AtBytes, Bytes};
 use crate::error::Error;
+use crate::facade::facade;
 use crate::hash::{Hashed, Key, Seed, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
 use crate::outcome::Removed;
 use crate::stats::Stats;
 use crate::table::Violation;
-use crate::traits::{Filter, Insert, Remove};
 
 /// A filter with fingerprints in buckets of four, two buckets for each:
 /// [`CuckooFilter`](super::CuckooFilter) or [`VacuumFilter`](super::VacuumFilter), as `A` says.
@@ -319,6 +318,11 @@ impl<W: Word, A: Alternate> Tenants for Fingerprints<'_, W, A> {
     }
 }
 
+facade! {
+    [H: StreamHash, M: Bytes, A: Alternate] PartialKeyFilter<H, A, M>: Hash, Words, Filter;
+    [H: StreamHash, A: Alternate] PartialKeyFilter<H, A>: Insert, Remove, Clone;
+}
+
 impl<H: StreamHash, A: Alternate> PartialKeyFilter<H, A> {
     pub(super) fn from_parts(
         shape: Shape,
@@ -331,6 +335,11 @@ impl<H: StreamHash, A: Alternate> PartialKeyFilter<H, A> {
             keyed: H::keyed(&seed),
             seed,
         })
+    }
+
+    #[inline(always)]
+    fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
+        self.core.insert(h0)
     }
 
     /// Adds a key. A key that is added twice is there twice, and takes two removals; there is
@@ -394,39 +403,15 @@ impl<H: StreamHash, A: Alternate> PartialKeyFilter<H, A> {
 }
 
 impl<H: StreamHash, M: Bytes, A: Alternate> PartialKeyFilter<H, A, M> {
-    /// Hashes a key the way this filter does, for the methods that take a [`Hashed`] key.
-    #[inline]
-    #[must_use]
-    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        Hashed::new::<H, K>(&self.seed, key)
-    }
-
-    /// May `key` be a member? `false` is certain; `true` is wrong for a key that was never
-    /// inserted at the false-positive rate.
-    #[inline]
-    #[must_use]
-    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.core.contains(first_word::<H, K>(&self.keyed, key))
-    }
-
-    /// [`contains`](Self::contains) for a key that is hashed already, with this filter's hash
-    /// and seed.
-    #[inline]
-    #[must_use]
-    pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.core.contains(key.h0())
+    #[inline(always)]
+    fn contains_h0(&self, h0: u64) -> bool {
+        self.core.contains(h0)
     }
 
     /// How many items the filter holds, duplicates counted.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.core.len
-    }
-
-    /// Is it empty?
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Items per slot.
@@ -439,12 +424,6 @@ impl<H: StreamHash, M: Bytes, A: Alternate> PartialKeyFilter<H, A, M> {
     #[must_use]
     pub fn shape(&self) -> Shape {
         *self.core.table.shape()
-    }
-
-    /// The seed of the hash. Keep it from those who may choose keys.
-    #[must_use]
-    pub fn seed(&self) -> Seed {
-        self.seed
     }
 
     /// Size, load, space and expected error.
@@ -474,16 +453,6 @@ impl<H: StreamHash, M: Bytes, A: Alternate> PartialKeyFilter<H, A, M> {
     }
 }
 
-impl<H: StreamHash, A: Alternate> Clone for PartialKeyFilter<H, A> {
-    fn clone(&self) -> Self {
-        match self.try_clone() {
-            Ok(copy) => copy,
-            // As `Vec` does; `try_clone` is there for those who would rather know.
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
 impl<H: StreamHash, M: Bytes, A: Alternate> fmt::Debug for PartialKeyFilter<H, A, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(A::NAME)
@@ -493,69 +462,5 @@ impl<H: StreamHash, M: Bytes, A: Alternate> fmt::Debug for PartialKeyFilter<H, A
             .field("packing", &self.shape().packing())
             .field("hash", &H::KIND)
             .finish_non_exhaustive()
-    }
-}
-
-impl<H: StreamHash, M: Bytes, A: Alternate> Filter for PartialKeyFilter<H, A, M> {
-    #[inline]
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        self.hash(key)
-    }
-
-    #[inline]
-    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.contains_hashed(key)
-    }
-
-    #[inline]
-    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains(key)
-    }
-
-    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
-        self.contains_all(keys, found);
-    }
-
-    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
-        self.contains_all_hashed(keys, found);
-    }
-
-    fn len(&self) -> u64 {
-        self.len()
-    }
-
-    fn stats(&self) -> Stats {
-        self.stats()
-    }
-}
-
-impl<H: StreamHash, A: Alternate> Insert for PartialKeyFilter<H, A> {
-    #[inline]
-    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
-        self.insert_hashed(key)
-    }
-
-    #[inline]
-    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        self.insert(key)
-    }
-
-    fn insert_batch<K: Key>(
-        &mut self,
-        keys: impl IntoIterator<Item = K>,
-    ) -> Result<(), Interrupted> {
-        self.insert_all(keys)
-    }
-}
-
-impl<H: StreamHash, A: Alternate> Remove for PartialKeyFilter<H, A> {
-    #[inline]
-    fn remove_hashed(&mut self, key: &Hashed<'_>) -> Result<Removed, Error> {
-        self.remove_hashed(key)
-    }
-
-    #[inline]
-    fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
-        self.remove(key)
     }
 }

@@ -8,13 +8,13 @@ use super::plan::{Identity, Plan, Scheme};
 use crate::bits::Bytes;
 use crate::cuckoo::search::{Cell, Elsewhere, Search, Tenants};
 use crate::error::Error;
+use crate::facade::facade;
 use crate::hash::{GOLDEN, Hashed, Key, Seed, Sip13, StreamHash, mix};
 use crate::mem::{HugePages, Memory};
 use crate::outcome::{Adapted, Removed, Reported};
 use crate::sets::lock_step::{LockStep, LockStepError};
 use crate::stats::Stats;
 use crate::table::Violation;
-use crate::traits::Filter;
 
 /// An adaptive cuckoo filter: fingerprints in cells, and the keys in the same cells of a store.
 ///
@@ -195,13 +195,6 @@ impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
         }
     }
 
-    /// Hashes a key the way this filter does.
-    #[inline]
-    #[must_use]
-    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        Hashed::new::<H, K>(&self.seed, key)
-    }
-
     /// May `key` be a member? `false` is certain.
     #[inline]
     #[must_use]
@@ -242,12 +235,6 @@ impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
         self.len
     }
 
-    /// Is it empty?
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Keys per cell.
     #[must_use]
     pub fn load(&self) -> f64 {
@@ -258,12 +245,6 @@ impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
     #[must_use]
     pub fn plan(&self) -> Plan {
         *self.cells.plan()
-    }
-
-    /// The seed of the hash. Keep it from those who may choose keys.
-    #[must_use]
-    pub fn seed(&self) -> Seed {
-        self.seed
     }
 
     /// Size, load, space and expected error of a first query.
@@ -470,16 +451,6 @@ impl<S: LockStep> Tenants for Keys<'_, S> {
     }
 }
 
-impl<H: StreamHash> Clone for AdaptiveCuckooFilter<H> {
-    fn clone(&self) -> Self {
-        match self.try_clone() {
-            Ok(copy) => copy,
-            // As `Vec` does; `try_clone` is there for those who would rather know.
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
 impl<H: StreamHash, M: Bytes> fmt::Debug for AdaptiveCuckooFilter<H, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AdaptiveCuckooFilter")
@@ -493,18 +464,13 @@ impl<H: StreamHash, M: Bytes> fmt::Debug for AdaptiveCuckooFilter<H, M> {
 /// Keys of a batch whose cache lines are asked for at once.
 const PIECE: usize = 64;
 
-impl<H: StreamHash, M: Bytes> Filter for AdaptiveCuckooFilter<H, M> {
-    #[inline]
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        self.hash(key)
-    }
+facade! {
+    [H: StreamHash, M: Bytes] AdaptiveCuckooFilter<H, M>: Hash, Filter;
+    [H: StreamHash] AdaptiveCuckooFilter<H>: Clone;
+}
 
-    #[inline]
-    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.contains_hashed(key)
-    }
-
-    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
+impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
+    fn contains_all<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
         found.clear();
         let mut hashed = Vec::with_capacity(PIECE);
         for piece in keys.chunks(PIECE) {
@@ -518,19 +484,11 @@ impl<H: StreamHash, M: Bytes> Filter for AdaptiveCuckooFilter<H, M> {
         }
     }
 
-    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
+    fn contains_all_hashed(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
         found.clear();
         for piece in keys.chunks(PIECE) {
             piece.iter().for_each(|key| self.cells.prefetch(key));
             found.extend(piece.iter().map(|key| self.contains_hashed(key)));
         }
-    }
-
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn stats(&self) -> Stats {
-        self.stats()
     }
 }
