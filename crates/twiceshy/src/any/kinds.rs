@@ -84,6 +84,15 @@ fn with_room<F>(merge: impl Fn(u32) -> Result<F, Error>) -> Result<F, Error> {
 /// What nearly every kind has under other names. (They are no trait's: a retouched Bloom filter, which
 /// forgets members, is no [`Filter`].)
 macro_rules! by_its_methods {
+    ($self:ident, $key:ident => $put:expr) => {
+        type Keys = ();
+
+        fn put(&mut $self, (): &mut (), $key: &[u8]) -> Result<(), Error> {
+            $put
+        }
+
+        by_its_methods!();
+    };
     () => {
         fn has(&self, key: &[u8]) -> bool {
             self.contains(key)
@@ -99,25 +108,26 @@ macro_rules! by_its_methods {
     };
 }
 
-impl<H: StreamHash> Kind for QuotientFilter<H> {
-    type Keys = ();
-
-    by_its_methods!();
-
-    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
-        self.insert(key)
-    }
-
-    fn union(filters: &[&Self]) -> Result<Self, Error> {
-        with_room(|times| Merge::of(filters.iter().copied()).doubled(times).build())
-    }
-
-    fn resized(&self, how: Resize) -> Result<Self, Error> {
-        match how {
-            Resize::Double => self.doubled(),
-            Resize::Halve => self.halved(),
+/// Unions and sizes of filters that merge without a resolver.
+macro_rules! by_merging {
+    () => {
+        fn union(filters: &[&Self]) -> Result<Self, Error> {
+            with_room(|times| Merge::of(filters.iter().copied()).doubled(times).build())
         }
-    }
+
+        fn resized(&self, how: Resize) -> Result<Self, Error> {
+            match how {
+                Resize::Double => self.doubled(),
+                Resize::Halve => self.halved(),
+            }
+        }
+    };
+}
+
+impl<H: StreamHash> Kind for QuotientFilter<H> {
+    by_its_methods!(self, key => self.insert(key));
+
+    by_merging!();
 
     fn converted(&self, to: FilterKind) -> Result<Box<dyn Object>, Error> {
         let counts = self.iter().map(|fingerprint| (fingerprint, 1));
@@ -126,24 +136,9 @@ impl<H: StreamHash> Kind for QuotientFilter<H> {
 }
 
 impl<H: StreamHash> Kind for CountingFilter<H> {
-    type Keys = ();
+    by_its_methods!(self, key => self.insert(key));
 
-    by_its_methods!();
-
-    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
-        self.insert(key)
-    }
-
-    fn union(filters: &[&Self]) -> Result<Self, Error> {
-        with_room(|times| Merge::of(filters.iter().copied()).doubled(times).build())
-    }
-
-    fn resized(&self, how: Resize) -> Result<Self, Error> {
-        match how {
-            Resize::Double => self.doubled(),
-            Resize::Halve => self.halved(),
-        }
-    }
+    by_merging!();
 
     fn converted(&self, to: FilterKind) -> Result<Box<dyn Object>, Error> {
         convert::quotient::<H>(Self::KIND, to, self.geometry(), self.seed(), self.iter())
@@ -163,13 +158,7 @@ fn sum(collision: &Collision<'_>) -> Result<Entry, Error> {
 }
 
 impl<H: StreamHash> Kind for AdaptiveFilter<H> {
-    type Keys = ();
-
-    by_its_methods!();
-
-    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
-        self.insert(key).map(|_| ())
-    }
+    by_its_methods!(self, key => self.insert(key).map(|_| ()));
 
     fn union(filters: &[&Self]) -> Result<Self, Error> {
         with_room(|times| {
@@ -195,26 +184,14 @@ impl<H: StreamHash> Kind for AdaptiveFilter<H> {
 }
 
 impl<S: Symbols, H: StreamHash> Kind for CodedFilter<S, H> {
-    type Keys = ();
-
-    by_its_methods!();
-
-    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
-        self.insert(key)
-    }
+    by_its_methods!(self, key => self.insert(key));
 }
 
 impl<H: StreamHash, A: Alternate> Kind for PartialKeyFilter<H, A>
 where
     Self: FileFilter<Memory> + fmt::Debug + Send + Sync + 'static,
 {
-    type Keys = ();
-
-    by_its_methods!();
-
-    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
-        self.insert(key)
-    }
+    by_its_methods!(self, key => self.insert(key));
 }
 
 impl<H: StreamHash> Kind for AdaptiveCuckooFilter<H> {
@@ -248,14 +225,7 @@ fn bit_union<H: StreamHash, P: Probes>(
 }
 
 impl<H: StreamHash> Kind for BloomFilter<H> {
-    type Keys = ();
-
-    by_its_methods!();
-
-    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
-        self.insert(key);
-        Ok(())
-    }
+    by_its_methods!(self, key => { self.insert(key); Ok(()) });
 
     fn union(filters: &[&Self]) -> Result<Self, Error> {
         bit_union(filters)
@@ -273,14 +243,7 @@ impl<H: StreamHash> Kind for BloomFilter<H> {
 }
 
 impl<H: StreamHash> Kind for BlockedBloomFilter<H> {
-    type Keys = ();
-
-    by_its_methods!();
-
-    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
-        self.insert(key);
-        Ok(())
-    }
+    by_its_methods!(self, key => { self.insert(key); Ok(()) });
 
     fn union(filters: &[&Self]) -> Result<Self, Error> {
         bit_union(filters)
@@ -288,14 +251,7 @@ impl<H: StreamHash> Kind for BlockedBloomFilter<H> {
 }
 
 impl<H: StreamHash> Kind for RetouchedBloomFilter<H> {
-    type Keys = ();
-
-    by_its_methods!();
-
-    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
-        self.insert(key);
-        Ok(())
-    }
+    by_its_methods!(self, key => { self.insert(key); Ok(()) });
 }
 
 impl<H: StreamHash> Kind for WeightedBloomFilter<H> {
