@@ -4,8 +4,7 @@ use std::ops::RangeInclusive;
 
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Seed, Sip13};
-use twiceshy::table::{Geometry, Minirun};
-use twiceshy::{Adapted, AdaptiveFilter, Error, QuotientFilter, sizing};
+use twiceshy::{Adapted, AdaptiveFilter, Error, Geometry, Minirun, QuotientFilter, sizing};
 
 /// Which filter stands in front of the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

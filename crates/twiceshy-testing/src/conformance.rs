@@ -28,8 +28,7 @@ use crate::source::{Exhausted, Source, weigh};
 use crate::stop::{Stop, expect, fail};
 use crate::subject::{Exactness, Subject};
 use twiceshy::hash::Hashed;
-use twiceshy::table::Geometry;
-use twiceshy::{Error, Inserted, Removed};
+use twiceshy::{Error, Geometry, Inserted, Removed};
 
 /// Plays `operations` operations on an empty filter, or as many as the source has choices
 /// for, with hashes whose [`Shape`] changes now and then.

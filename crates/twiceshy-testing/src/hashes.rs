@@ -7,7 +7,7 @@
 //! [`Geometry::hash_range`].
 
 use crate::source::{Exhausted, Source};
-use twiceshy::table::Geometry;
+use twiceshy::Geometry;
 
 /// A way for hashes to be unfortunate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Shape {
 /// Makes hashes of one [`Shape`].
 ///
 /// ```
-/// use twiceshy::table::Geometry;
+/// use twiceshy::Geometry;
 /// use twiceshy_testing::{Exhausted, Hashes, Shape, Source};
 ///
 /// let geometry = Geometry::new(100, 5)?;

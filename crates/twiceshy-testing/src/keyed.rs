@@ -20,12 +20,12 @@ use std::collections::BTreeSet;
 use crate::adaptive::universe::Chosen;
 use crate::source::{Exhausted, GOLDEN, Source, mix};
 use crate::stop::{Stop, expect, fail};
+use twiceshy::Geometry;
 use twiceshy::builder::{Buildable, Builder};
 use twiceshy::filters::coded::{CodedFilter, Overflow, Symbols};
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::sets::keyed::{KeyedFilter, KeyedSet};
 use twiceshy::sets::reverse_map::{MemoryMap, ReverseMap};
-use twiceshy::table::Geometry;
 use twiceshy::{
     Adapted, Error, ExtensionFilter, Inserted, PlainTelescopingFilter, Removed, Reported,
     TelescopingFilter,

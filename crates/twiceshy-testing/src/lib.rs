@@ -37,9 +37,8 @@
 //!
 //! ```
 //! use twiceshy::hash::{Hashed, Key, Seed};
-//! use twiceshy::table::Geometry;
 //! use twiceshy_testing::{Exactness, Kind, Source, Subject, run};
-//! use twiceshy::{Error, Filter, Insert, Inserted, QuotientFilter, Stats};
+//! use twiceshy::{Error, Filter, Geometry, Insert, Inserted, QuotientFilter, Stats};
 //!
 //! #[derive(Clone)]
 //! struct Seen(QuotientFilter);

@@ -11,7 +11,6 @@ use std::ops::RangeInclusive;
 
 use crate::adaptive::universe::{Chosen, ChosenKey, Universe};
 use crate::source::{Exhausted, Source};
-use twiceshy::Error;
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::lists::dynamic::{Change, DynamicList, Form, Untagged};
 use twiceshy::lists::static_::Like;
@@ -20,7 +19,7 @@ use twiceshy::lists::{
     Answer, BuildList, List, ListError, ListFile, Listed, StaticYesNo, YesNo, delta,
 };
 use twiceshy::sets::reverse_map::{MemoryMap, ReverseMap};
-use twiceshy::table::Geometry;
+use twiceshy::{Error, Geometry};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Builds a list of so many keys, a few of them twice, and asks it for all of them, as it was

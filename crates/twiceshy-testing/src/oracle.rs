@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use twiceshy::table::Geometry;
+use twiceshy::Geometry;
 
 /// A sorted multiset of numbers, for the most part minirun ids.
 ///

@@ -7,8 +7,7 @@ use twiceshy::bloom::{BitFilter, Probes, WeightedBloomFilter};
 use twiceshy::cuckoo::{AdaptiveCuckooBuilder, AdaptiveCuckooFilter, Alternate, PartialKeyFilter};
 use twiceshy::hash::{Hashed, Key, StreamHash};
 use twiceshy::sets::lock_step::{LockStepError, MemoryCells};
-use twiceshy::table::Geometry;
-use twiceshy::{Error, Filter, Insert, Removed, Stats, View};
+use twiceshy::{Error, Filter, Geometry, Insert, Removed, Stats, View};
 
 /// What is spelt alike for all that have files.
 macro_rules! common_abilities {

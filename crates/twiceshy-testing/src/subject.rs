@@ -1,8 +1,7 @@
 //! What the suite needs to know of a filter.
 
 use twiceshy::hash::Hashed;
-use twiceshy::table::Geometry;
-use twiceshy::{Error, Filter, Insert, Inserted, Removed};
+use twiceshy::{Error, Filter, Geometry, Insert, Inserted, Removed};
 
 /// How much of a filter's answers the oracle can foretell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! The library's filters as subjects of the suite.
 
 use crate::subject::Subject;
+use twiceshy::Geometry;
 use twiceshy::builder::{Buildable, Builder};
 use twiceshy::bulk::BulkLoad;
 use twiceshy::filters::coded::{CodedFilter, Symbols};
 use twiceshy::hash::{Hashed, Seed, StreamHash};
-use twiceshy::table::{Geometry, spare_slots};
+use twiceshy::sizing::spare_slots;
 use twiceshy::{
     AdaptiveFilter, CountingFilter, Error, Filter, Inserted, QuotientFilter, Removed, View,
 };

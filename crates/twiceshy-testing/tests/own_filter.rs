@@ -5,8 +5,7 @@
 use std::collections::BTreeSet;
 
 use twiceshy::hash::{Hashed, Key, Seed, Sip13};
-use twiceshy::table::Geometry;
-use twiceshy::{Error, Filter, Insert, Inserted, Removed, Stats};
+use twiceshy::{Error, Filter, Geometry, Insert, Inserted, Removed, Stats};
 use twiceshy_testing::{Exactness, Kind, Report, Source, Subject, run};
 
 /// Fingerprints in a tree: large and slow, but a filter.

@@ -5,8 +5,7 @@ use std::rc::Rc;
 
 use twiceshy::batch::Interrupted;
 use twiceshy::hash::{Hashed, Key, Seed, Sip13};
-use twiceshy::table::Geometry;
-use twiceshy::{Error, Filter, Insert, Inserted, QuotientFilter, Removed, Stats};
+use twiceshy::{Error, Filter, Geometry, Insert, Inserted, QuotientFilter, Removed, Stats};
 use twiceshy_testing::{Exactness, Kind, Report, Shape, Source, Subject, run, run_shaped};
 
 fn filter(slots: u64, remainder_bits: u32) -> QuotientFilter {

@@ -21,6 +21,8 @@
 use crate::error::Error;
 use crate::table::{self, Bare, Geometry, Marks};
 
+pub use crate::table::spare_slots;
+
 /// The highest load that we recommend: beyond it clusters, and so the time of an
 /// insertion, grow without bound. Adaptations need slots as well; this leaves them room.
 pub const MAX_LOAD: f64 = 0.95;

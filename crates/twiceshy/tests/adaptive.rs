@@ -8,8 +8,7 @@ use std::slice::from_ref;
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::filters::adaptive::policy::{Decision, Judge, Policy};
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::table::{Geometry, Minirun};
-use twiceshy::{AdaptiveFilter, Error, Inserted, Removed};
+use twiceshy::{AdaptiveFilter, Error, Geometry, Inserted, Minirun, Removed};
 
 const SLOTS: u64 = 100;
 

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::filters::adaptive::policy::Policy;
 use twiceshy::hash::{HashKind, Seed, Sip13, StreamHash};
-use twiceshy::table::Minirun;
-use twiceshy::{AdaptiveFilter, AdaptiveSet, Error, Inserted, QuotientFilter, Removed, Reported};
+use twiceshy::{
+    AdaptiveFilter, AdaptiveSet, Error, Inserted, Minirun, QuotientFilter, Removed, Reported,
+};
 use twiceshy_testing::Source;
 
 fn set(slots: u64, remainder_bits: u32, seed: u64) -> AdaptiveSet {

@@ -7,8 +7,7 @@ mod share;
 
 use twiceshy::builder::Buildable;
 use twiceshy::hash::Seed;
-use twiceshy::table::Geometry;
-use twiceshy::{AdaptiveFilter, Builder, QuotientFilter};
+use twiceshy::{AdaptiveFilter, Builder, Geometry, QuotientFilter};
 use twiceshy_testing::adaptive::universe::Chosen;
 use twiceshy_testing::{Kind, Report, Shape, Source, Subject, run, run_shaped};
 

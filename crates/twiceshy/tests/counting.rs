@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::table::Geometry;
-use twiceshy::{CountingFilter, Error, Removed};
+use twiceshy::{CountingFilter, Error, Geometry, Removed};
 use twiceshy_testing::adaptive::universe::Chosen;
 use twiceshy_testing::{Kind, Report, Shape, Source, run_shaped};
 

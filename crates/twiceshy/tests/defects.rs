@@ -10,8 +10,7 @@ mod naive;
 use naive::{Defect, Naive};
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::table::{Geometry, Minirun};
-use twiceshy::{AdaptiveFilter, AdaptiveSet, Inserted, Merge, Reported};
+use twiceshy::{AdaptiveFilter, AdaptiveSet, Geometry, Inserted, Merge, Minirun, Reported};
 
 /// Quotients of the filters here; remainders have eight bits, and so have digits.
 const QUOTIENTS: u64 = 200;

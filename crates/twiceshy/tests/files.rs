@@ -449,7 +449,7 @@ fn a_lying_stream_costs_no_memory() {
     // The largest table that there could be.
     let mut bytes = plain(100, 5, 0..50).to_bytes();
     let slots = 1_u64 << 50;
-    let table = twiceshy::sizing::plain_bytes(&twiceshy::table::Geometry::new(slots, 5).unwrap());
+    let table = twiceshy::sizing::plain_bytes(&twiceshy::Geometry::new(slots, 5).unwrap());
     bytes[16..24].copy_from_slice(&slots.to_le_bytes());
     bytes[80..88].copy_from_slice(&table.to_le_bytes());
     repair(&mut bytes);

@@ -9,11 +9,10 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use sides::{Filter, Side, adaptive, geometry, keys_of, stream, universe};
-use twiceshy::Entry;
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::table::Minirun;
 use twiceshy::{AdaptiveFilter, CountingFilter, Error, Merge, QuotientFilter};
+use twiceshy::{Entry, Minirun};
 use twiceshy_testing::Source;
 use twiceshy_testing::adaptive::universe::Chosen;
 

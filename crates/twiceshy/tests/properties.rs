@@ -5,8 +5,7 @@
 
 use proptest::prelude::*;
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::table::{Fingerprint, Geometry};
-use twiceshy::{Error, Inserted, QuotientFilter, Removed};
+use twiceshy::{Error, Fingerprint, Geometry, Inserted, QuotientFilter, Removed};
 use twiceshy_testing::{Oracle, Source, run};
 
 fn config(cases: u32) -> ProptestConfig {

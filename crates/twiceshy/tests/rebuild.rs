@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use twiceshy::Entry;
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::filters::adaptive::rebuild::{Learnt, Rebuilt};
 use twiceshy::hash::{Hashed, Seed, Sip13};
-use twiceshy::table::{Geometry, Minirun};
 use twiceshy::{AdaptiveFilter, AdaptiveSet, CountingFilter, Error, Removed};
+use twiceshy::{Entry, Geometry, Minirun};
 use twiceshy_testing::adaptive::universe::{Chosen, Universe};
 use twiceshy_testing::{Exhausted, Source};
 

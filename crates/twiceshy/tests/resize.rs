@@ -6,10 +6,9 @@ mod sides;
 use std::collections::BTreeMap;
 
 use sides::{Filter, Side, adaptive, geometry, stream, universe};
-use twiceshy::Entry;
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::table::Minirun;
 use twiceshy::{AdaptiveFilter, Error, Merge, QuotientFilter};
+use twiceshy::{Entry, Minirun};
 use twiceshy_testing::Source;
 
 /// Adapted filters of different geometries into ever more slots, and on from there.

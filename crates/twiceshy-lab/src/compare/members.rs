@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 use anyhow::Result;
 use twiceshy::hash::{Hashed, Seed, StreamHash, first_word};
-use twiceshy::table::{Geometry, Minirun};
+use twiceshy::{Geometry, Minirun};
 
 use super::filters::REMAINDER_BITS;
 use super::workload::Workload;

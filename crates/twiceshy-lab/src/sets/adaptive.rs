@@ -1,12 +1,11 @@
 //! The adaptive quotient filter, with the policies of `twiceshy::filters::adaptive::policy`.
 
 use anyhow::Result;
-use twiceshy::AdaptiveFilter;
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::filters::adaptive::policy::{Decision, Judge, Policy};
 use twiceshy::hash::{Hashed, Seed, Xxh3};
 use twiceshy::sets::reverse_map::{Counted, MemoryMap, ReverseMap};
-use twiceshy::table::Minirun;
+use twiceshy::{AdaptiveFilter, Minirun};
 
 use super::keyed::infallible;
 use super::{Accesses, Entry, Set, Shape, Space};

@@ -26,11 +26,10 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use twiceshy::Error;
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::filters::adaptive::policy::{Decision, Judge, Policy};
 use twiceshy::hash::{Hashed, Seed, Sip13};
-use twiceshy::table::Minirun;
+use twiceshy::{Error, Minirun};
 
 use super::Generation;
 use crate::counters::Counters;

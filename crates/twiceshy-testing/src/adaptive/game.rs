@@ -10,9 +10,8 @@ use super::universe::{Chosen, ChosenKey, Universe};
 use super::whole::builder;
 use crate::source::{Exhausted, Source};
 use crate::stop::{Stop, expect, fail};
-use twiceshy::AdaptiveFilter;
 use twiceshy::hash::Hashed;
-use twiceshy::table::Minirun;
+use twiceshy::{AdaptiveFilter, Minirun};
 
 /// Plays `operations` operations on a filter of these measures, or as many as the source
 /// has choices for.

@@ -49,7 +49,7 @@ pub use game::run;
 pub use outcomes::{Outcome, Outcomes};
 
 use crate::source::{Exhausted, Source};
-use twiceshy::table::Geometry;
+use twiceshy::Geometry;
 
 /// The measures of a filter to play with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ mod union;
 use std::collections::BTreeMap;
 
 pub use self::union::Cut;
-use twiceshy::table::{Geometry, spare_slots};
-use twiceshy::{Error, Inserted, Leave, Removed};
+use twiceshy::sizing::spare_slots;
+use twiceshy::{Error, Geometry, Inserted, Leave, Removed};
 
 /// A stored fingerprint without its home. In the order of the table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,8 +9,7 @@ use super::universe::ChosenKey;
 use crate::source::Source;
 use crate::stop::{Stop, expect, fail};
 use twiceshy::hash::Hashed;
-use twiceshy::table::Minirun;
-use twiceshy::{Error, Inserted, Leave, Removed};
+use twiceshy::{Error, Inserted, Leave, Minirun, Removed};
 
 impl Game {
     /// Is a result the one foretold?

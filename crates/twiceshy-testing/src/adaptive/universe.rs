@@ -15,8 +15,8 @@
 //! and every path that is not a member is a query that is hard to tell from one.
 
 use crate::source::{Exhausted, Source};
+use twiceshy::Geometry;
 use twiceshy::hash::{HashKind, Hashed, Seed, StreamHash};
-use twiceshy::table::Geometry;
 
 /// A hash whose keys are their own streams: words in little-endian order, zeros behind
 /// them. Bytes after the last whole word are not hashed, so keys that differ only there

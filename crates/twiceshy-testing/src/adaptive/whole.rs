@@ -19,8 +19,7 @@ use crate::stop::{Stop, expect, fail};
 use twiceshy::batch::Interrupted;
 use twiceshy::filters::adaptive::rebuild::Learnt;
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::table::{Geometry, Minirun};
-use twiceshy::{AdaptiveFilter, Builder, Error, Filter, Insert, Merge, View};
+use twiceshy::{AdaptiveFilter, Builder, Error, Filter, Geometry, Insert, Merge, Minirun, View};
 
 /// The widest slot, remainder and value together.
 const MAX_SLOT_BITS: u32 = 56;

@@ -19,10 +19,9 @@ use crate::source::{Source, mix};
 use crate::stop::{Stop, expect, fail};
 use crate::subject::{Exactness, Subject};
 use crate::subjects::all_slots;
-use twiceshy::Error;
 use twiceshy::batch::Interrupted;
 use twiceshy::hash::Hashed;
-use twiceshy::table::Geometry;
+use twiceshy::{Error, Geometry};
 
 /// The slots are doubled at most so often in a row, and halved at most once: larger tables
 /// take their time and have no more edges.

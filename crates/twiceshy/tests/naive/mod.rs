@@ -1,7 +1,7 @@
 //! A filter of lists that is right, or wrong in a way of choice.
 
 use super::{Filter, Key, QUOTIENTS, Refused};
-use twiceshy::table::spare_slots;
+use twiceshy::sizing::spare_slots;
 
 /// What is wrong with a [`Naive`] filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,9 @@
 //! Filters to merge: random members of a small world of chosen streams, ghosts, and mistakes
 //! that were fixed.
 
-use twiceshy::AdaptiveFilter;
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Seed, StreamHash};
-use twiceshy::table::{Geometry, Minirun};
+use twiceshy::{AdaptiveFilter, Geometry, Minirun};
 use twiceshy_testing::adaptive::universe::{Chosen, ChosenKey, Universe};
 use twiceshy_testing::{Exhausted, Source};
 

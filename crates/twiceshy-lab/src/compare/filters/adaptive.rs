@@ -10,8 +10,7 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Seed, Sip13, StreamHash, Xxh3};
-use twiceshy::table::Minirun;
-use twiceshy::{AdaptiveFilter, Builder, Error, Removed};
+use twiceshy::{AdaptiveFilter, Builder, Error, Minirun, Removed};
 
 use super::{
     Contender, Entry, Learner, Learns, Merge, Order, REMAINDER_BITS, Trust, ours, twiceshy as plain,

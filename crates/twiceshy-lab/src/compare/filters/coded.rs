@@ -13,10 +13,10 @@ use anyhow::{Context, Result};
 use twiceshy::builder::Buildable;
 use twiceshy::hash::{Seed, Xxh3};
 use twiceshy::sets::keyed::{Failure, KeyedFilter};
-use twiceshy::table::{Geometry, Minirun};
 use twiceshy::{
     Builder, Error, ExtensionFilter, Insert, PlainTelescopingFilter, ReverseMap, TelescopingFilter,
 };
+use twiceshy::{Geometry, Minirun};
 
 use super::{Contender, Entry, Learner, Learns, REMAINDER_BITS, twiceshy as plain};
 use crate::compare::members::{Members, Mistake};

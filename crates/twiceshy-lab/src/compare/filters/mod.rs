@@ -17,7 +17,7 @@ mod xorf;
 use std::hint::black_box;
 use std::rc::Rc;
 
-use ::twiceshy::table::Minirun;
+use ::twiceshy::Minirun;
 use anyhow::{Result, bail};
 
 use super::members::{Members, Mistake};

@@ -11,7 +11,7 @@
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
-use twiceshy::table::spare_slots;
+use twiceshy::sizing::spare_slots;
 
 use super::super::bench::Bench;
 use crate::sets::{Entry, Set, Shape};

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{Model, Refusal, Stored, must_part};
-use twiceshy::AdaptiveFilter;
 use twiceshy::hash::StreamHash;
-use twiceshy::table::Geometry;
+use twiceshy::{AdaptiveFilter, Geometry};
 
 /// What a union has done to extensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -41,7 +41,7 @@ pub enum Decision {
 ///
 /// ```
 /// use twiceshy::filters::adaptive::policy::{Decision, Judge, Policy};
-/// use twiceshy::table::Minirun;
+/// use twiceshy::Minirun;
 ///
 /// let mut judge = Judge::new(Policy::AfterRepeats(2));
 /// let minirun = Minirun::from_id(5);
