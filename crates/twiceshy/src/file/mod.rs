@@ -84,6 +84,7 @@
 
 mod checksum;
 mod header;
+mod kind;
 mod methods;
 pub(crate) mod read;
 mod view;
@@ -96,7 +97,8 @@ use crate::hash::HashKind;
 use crate::table::Violation;
 use crate::traits::Filter;
 
-pub use self::header::{FilterKind, HEADER_BYTES, Info, VERSION};
+pub use self::header::{HEADER_BYTES, Info, VERSION};
+pub use self::kind::FilterKind;
 pub use self::view::View;
 
 pub(crate) use self::header::Header;
