@@ -4,10 +4,10 @@
 use std::fmt;
 
 use crate::error::Error;
+use crate::geometry::Geometry;
 use crate::hash::{Seed, StreamHash};
 use crate::mem::HugePages;
 use crate::sizing;
-use crate::table::Geometry;
 
 /// Builds a filter: either by what it shall hold ([`capacity`](Self::capacity) and
 /// [`fpr`](Self::fpr)) or by its measures: [`slots`](Self::slots) and

@@ -41,8 +41,9 @@ pub mod sizing;
 mod stats;
 pub mod table;
 pub mod traits;
+mod violation;
 
-pub use builder::Builder;
+pub use builder::{Buildable, Builder, Parts};
 pub use entry::Entry;
 pub use error::Error;
 pub use file::View;
@@ -60,3 +61,4 @@ pub use sets::coded::{ExtensionSet, TelescopingSet};
 pub use sets::reverse_map::ReverseMap;
 pub use stats::Stats;
 pub use traits::{Adaptive, ContainsEach, Filter, Insert, Remove};
+pub use violation::Violation;

@@ -4,3 +4,4 @@
 pub use crate::filters::coded::code::{
     Alphabet, CODE_BITS, Coder, Coding, Extension, Extensions, Selector, Selectors,
 };
+pub use crate::table::{Bare, Mark, Marks, Slot, Table, TableOptions, Writer};

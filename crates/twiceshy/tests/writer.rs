@@ -1,6 +1,6 @@
 //! The sequential writer at the end of a table.
 
-use twiceshy::table::{Bare, Mark, Marks, Slot, Table, TableOptions, Writer};
+use twiceshy::raw::{Bare, Mark, Marks, Slot, Table, TableOptions, Writer};
 use twiceshy::{Error, HugePages};
 
 fn options(quotients: u64) -> TableOptions {

@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::file::FilterKind;
 use crate::filters::coded::{ExtensionFilter, PlainTelescopingFilter, TelescopingFilter};
 use crate::filters::counting::CountingFilter;
+use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::{Hashed, Seed, StreamHash};
-use crate::table::{Fingerprint, Geometry};
 use crate::traits::Insert;
 use crate::{AdaptiveFilter, QuotientFilter};
 

@@ -5,8 +5,9 @@ use super::probes::{OneLine, Probes, Scattered};
 use crate::bits::{Bytes, Cpu};
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
+use crate::geometry::Geometry;
 use crate::hash::{HashKind, StreamHash};
-use crate::table::{Geometry, Violation};
+use crate::violation::Violation;
 
 file_methods! {
     /// The same keys and seed give the same bytes, in whatever order they came.

@@ -7,10 +7,11 @@ use crate::batch::{ahead, in_pieces};
 use crate::bits::{Bytes, Cpu, Isa, dispatch};
 use crate::error::Error;
 use crate::facade::facade;
+use crate::geometry::Geometry;
 use crate::hash::{Hashed, Key, Seed, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
 use crate::stats::Stats;
-use crate::table::{Geometry, Violation};
+use crate::violation::Violation;
 
 /// A filter that sets some bits of an array for each key:
 /// [`BloomFilter`](super::BloomFilter) or [`BlockedBloomFilter`](super::BlockedBloomFilter), as

@@ -12,7 +12,7 @@ use crate::file::{FileFilter, FilterKind, Header, file_methods};
 use crate::hash::{GOLDEN, HashKind, Hashed, Key, Sip13, StreamHash, mix};
 use crate::mem::Memory;
 use crate::stats::Stats;
-use crate::table::Violation;
+use crate::violation::Violation;
 
 /// A Bloom filter in which bits can be cleared again, so that a known false positive is answered
 /// "no" from then on.

@@ -12,8 +12,8 @@ use crate::file::{FileFilter, FilterKind, Header, file_methods};
 use crate::hash::{HashKind, Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
 use crate::stats::Stats;
-use crate::table::Violation;
 use crate::traits::{Filter, Insert};
+use crate::violation::Violation;
 
 /// A class of keys, as the caller has come to know it.
 #[derive(Clone, Copy, Debug, PartialEq)]

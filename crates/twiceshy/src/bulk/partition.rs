@@ -25,8 +25,8 @@
 
 use super::word::Word;
 use crate::error::Error;
+use crate::geometry::Geometry;
 use crate::mem::{HugePages, Memory};
-use crate::table::Geometry;
 
 /// Ids of a line: two or four cache lines. It is read back by whole vectors right after it
 /// was filled, which stalls until the stores are done; longer lines stall less often.

@@ -7,8 +7,8 @@ use super::partition::{Partition, Plan};
 use super::sort::sort;
 use super::word::Word;
 use crate::error::Error;
+use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::Seed;
-use crate::table::{Fingerprint, Geometry};
 
 /// Who takes the fingerprints: [`load`](Self::load) is called again and again, with
 /// fingerprints that never descend.

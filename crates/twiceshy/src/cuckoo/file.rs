@@ -8,8 +8,9 @@ use super::table::Table;
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
+use crate::geometry::Geometry;
 use crate::hash::{HashKind, StreamHash};
-use crate::table::{Geometry, Violation};
+use crate::violation::Violation;
 
 file_methods! {
     PartialKeyFilter<H: StreamHash, A: Alternate; M>

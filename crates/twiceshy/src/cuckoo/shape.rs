@@ -3,7 +3,7 @@
 use super::lanes::SLOTS;
 use crate::bits::{Below, bytes_of_cells};
 use crate::error::Error;
-use crate::table::Geometry;
+use crate::geometry::Geometry;
 
 /// How the four fingerprints of a bucket are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use super::shape::{Home, Packing, Shape};
 use crate::bits::{Below, Bytes, Cells, Starts, prefetch};
 use crate::error::Error;
 use crate::mem::{HugePages, Memory};
-use crate::table::Violation;
+use crate::violation::Violation;
 
 /// The buckets of a filter.
 pub(super) struct Table<M = Memory> {

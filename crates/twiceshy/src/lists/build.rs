@@ -10,8 +10,9 @@ use crate::error::Error;
 use crate::filters::adaptive::AdaptiveFilter;
 use crate::filters::adaptive::core::Core;
 use crate::filters::adaptive::fill::Fill;
+use crate::geometry::Geometry;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
-use crate::table::{Geometry, Marks, size};
+use crate::table::{Marks, size};
 
 /// Builds a [`StaticYesNo`] with choices of its own.
 ///

@@ -7,9 +7,9 @@
 //! where an extension is written.
 
 use crate::error::Error;
+use crate::geometry::Geometry;
 use crate::hash::{Hashed, Key, Seed, StreamHash};
 use crate::prints::{Digits, Print, Stream, max_digits};
-use crate::table::Geometry;
 
 /// A key in hash order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

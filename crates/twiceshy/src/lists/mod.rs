@@ -80,7 +80,7 @@ use crate::error::Error;
 use crate::file::{FileFilter, read, write};
 use crate::hash::{Hashed, Key, Seed};
 use crate::mem::Memory;
-use crate::table::Violation;
+use crate::violation::Violation;
 
 pub use self::bloomier::Bloomier;
 pub use self::cascade::Cascade;

@@ -47,7 +47,7 @@
 use super::check_rate;
 use crate::bits::Packed;
 use crate::error::Error;
-use crate::table::Geometry;
+use crate::geometry::Geometry;
 
 /// Bits of a slot beside its remainder.
 pub(super) const METADATA_BITS: f64 = 3.25;

@@ -8,8 +8,9 @@ use crate::filters::adaptive::AdaptiveFilter;
 use crate::filters::adaptive::core::Core;
 use crate::filters::in_slots;
 use crate::hash::{HashKind, Seed, StreamHash};
+use crate::table::Order;
 use crate::table::{Marks, size_of_blocks};
-use crate::table::{Order, Violation};
+use crate::violation::Violation;
 
 file_methods! {
     /// The same lists and seed give the same bytes.

@@ -8,9 +8,10 @@ use super::{Answer, BuildList, List, YesNoList, check_rate};
 use crate::bits::mask_below;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header};
+use crate::geometry::Geometry;
 use crate::hash::{HashKind, Hashed, Key, Seed, Sip13, StreamHash};
 use crate::mem::Memory;
-use crate::table::{Geometry, Violation};
+use crate::violation::Violation;
 
 /// Words, as they stand in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! What filters must have in common to be merged, and the geometry of the result.
 
 use crate::error::Error;
+use crate::geometry::Geometry;
 use crate::hash::Seed;
-use crate::table::Geometry;
 
 /// What one input brings.
 #[derive(Clone, Copy)]

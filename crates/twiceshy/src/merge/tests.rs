@@ -3,8 +3,9 @@
 
 use super::Merge;
 use crate::error::Error;
+use crate::geometry::Geometry;
 use crate::hash::{Hashed, Seed};
-use crate::table::{Geometry, Home, Mark, Marks, Slot, Table, TableOptions, Writer};
+use crate::table::{Home, Mark, Marks, Slot, Table, TableOptions, Writer};
 use crate::{AdaptiveFilter, CountingFilter, QuotientFilter};
 
 /// A small generator of numbers.

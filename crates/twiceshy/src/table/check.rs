@@ -1,31 +1,9 @@
 //! Everything that must hold in a table, verified from scratch.
 
-use std::fmt;
-
 use super::sidecar::Sidecar;
 use super::table::Table;
 use crate::bits::Bytes;
-
-/// An invariant that does not hold, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    what: &'static str,
-    at: u64,
-}
-
-impl Violation {
-    pub(crate) fn new(what: &'static str, at: u64) -> Self {
-        Violation { what, at }
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at {})", self.what, self.at)
-    }
-}
-
-impl std::error::Error for Violation {}
+pub(super) use crate::violation::Violation;
 
 pub(super) fn require(holds: bool, what: &'static str, at: u64) -> Result<(), Violation> {
     if holds {

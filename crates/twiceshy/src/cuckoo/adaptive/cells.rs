@@ -6,7 +6,7 @@ use crate::cuckoo::search::Cell;
 use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
-use crate::table::Violation;
+use crate::violation::Violation;
 
 /// What a cell holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

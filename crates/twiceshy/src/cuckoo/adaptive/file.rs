@@ -6,8 +6,9 @@ use super::plan::{Bins, MAX_SELECTOR_BITS, Plan, Scheme};
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
+use crate::geometry::Geometry;
 use crate::hash::{HashKind, StreamHash};
-use crate::table::{Geometry, Violation};
+use crate::violation::Violation;
 
 file_methods! {
     /// File and store must be of the same moment.

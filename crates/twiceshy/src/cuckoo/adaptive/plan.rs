@@ -2,8 +2,8 @@
 
 use super::super::shape::{PLANNED_LOAD, check_bits, fingerprint_bits};
 use crate::error::Error;
+use crate::geometry::Geometry;
 use crate::hash::{GOLDEN, Hashed, mix};
-use crate::table::Geometry;
 
 /// How a filter changes the fingerprint of a key that a query was mistaken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,9 +8,10 @@ use super::write::check_entry;
 use crate::builder::Builder;
 use crate::bulk::{BulkLoad, IntoLoader, Loader, exact_len};
 use crate::error::Error;
+use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::{Hashed, Seed, StreamHash};
+use crate::minirun::Minirun;
 use crate::prints::{Digits, Print, edit};
-use crate::table::{Fingerprint, Geometry, Minirun};
 
 /// The table of a filter that is being loaded.
 #[derive(Debug)]

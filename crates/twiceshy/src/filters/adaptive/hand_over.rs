@@ -15,8 +15,8 @@ use super::rebuild::{Carried, prints_of};
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::hash::{Hashed, StreamHash};
+use crate::minirun::Minirun;
 use crate::prints::{Digits, Print, pair_some};
-use crate::table::Minirun;
 
 impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// Gives all members of a minirun to `into`, each with what it has learnt: a filter of

@@ -2,8 +2,8 @@
 
 use super::AdaptiveFilter;
 use crate::bits::Bytes;
+use crate::geometry::Fingerprint;
 use crate::hash::StreamHash;
-use crate::table::Fingerprint;
 
 /// A fingerprint as an [`AdaptiveFilter`] stores it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
 use crate::filters::table_size;
 use crate::hash::{HashKind, StreamHash};
-use crate::table::Violation;
+use crate::violation::Violation;
 
 file_methods! {
     CodedFilter<S: Symbols, H: StreamHash; M>

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use super::symbols::{Placed, Stretch, Symbols, Unit};
 use crate::error::Error;
+use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::Hashed;
-use crate::table::{Fingerprint, Geometry};
 
 impl Placed<'_, '_> {
     /// Is it the same key?

@@ -21,8 +21,8 @@ use super::code::{Coder, Coding, Extension, Extensions, PlainSelectors, Selector
 use super::runs::Entry;
 use crate::error::Error;
 use crate::file::FilterKind;
+use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::Hashed;
-use crate::table::{Fingerprint, Geometry};
 
 /// Symbols beside slots, a way to store them, and what they mean.
 pub trait Symbols: Coding + 'static {

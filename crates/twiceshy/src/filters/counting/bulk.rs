@@ -6,9 +6,9 @@ use crate::bulk::{BulkLoad, IntoLoader, Loader, exact_len};
 use crate::error::Error;
 use crate::filters::adaptive::core::Core;
 use crate::filters::adaptive::fill::Fill;
+use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::{Seed, StreamHash};
 use crate::prints::Print;
-use crate::table::{Fingerprint, Geometry};
 
 /// The table of a filter that is being loaded.
 #[derive(Debug)]

@@ -8,7 +8,8 @@ use crate::filters::adaptive::core::Core;
 use crate::filters::table_size;
 use crate::hash::{HashKind, StreamHash};
 use crate::table::Marks;
-use crate::table::{Order, Violation};
+use crate::table::Order;
+use crate::violation::Violation;
 
 file_methods! {
     /// The same fingerprints, counts and seed give the same bytes.

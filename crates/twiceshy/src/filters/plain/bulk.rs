@@ -3,8 +3,9 @@
 use super::{Core, QuotientFilter};
 use crate::bulk::{BulkLoad, IntoLoader, Loader};
 use crate::error::Error;
+use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::{Seed, StreamHash};
-use crate::table::{Bare, Fingerprint, Geometry, Writer};
+use crate::table::{Bare, Writer};
 
 /// The table of a filter that is being loaded.
 #[derive(Debug)]

@@ -5,9 +5,10 @@ use std::iter::FusedIterator;
 
 use super::QuotientFilter;
 use crate::bits::Bytes;
+use crate::geometry::Fingerprint;
 use crate::hash::StreamHash;
 use crate::mem::Memory;
-use crate::table::{Bare, Fingerprint, Run, Runs, Table};
+use crate::table::{Bare, Run, Runs, Table};
 
 /// The fingerprints of a [`QuotientFilter`] in hash order.
 pub struct Iter<'f, M = Memory> {
