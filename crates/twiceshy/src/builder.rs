@@ -154,7 +154,7 @@ impl<F: Build> Builder<F> {
     /// Builds the filter.
     ///
     /// # Errors
-    /// [`Error::Geometry`] if the wishes are impossible, contradict each other or do not
+    /// [`Error::Geometry`] if what was chosen is impossible, contradicts itself or does not
     /// fit in memory; [`Error::Seed`] if the system has no randomness to give.
     pub fn build(self) -> Result<F, Error> {
         F::build(&self)

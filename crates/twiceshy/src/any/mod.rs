@@ -1,4 +1,4 @@
-//! Filters whose kind is known only at run time: those of a file that somebody gave you.
+//! Filters whose kind is known only at run time, from a file.
 //!
 //! # The idea
 //!

@@ -38,7 +38,7 @@ pub(super) fn size(header: &Header) -> Option<(u64, usize)> {
     Some((bits, bytes.ok()?))
 }
 
-/// What the headers of Bloom filters say beyond those of others.
+/// What only the headers of Bloom filters say.
 pub(super) struct Facts {
     /// The fewest hashes of a key.
     pub(super) hashes: u32,

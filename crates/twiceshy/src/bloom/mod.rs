@@ -18,7 +18,7 @@
 //!
 //! [`sizing`] has the formulas. A Bloom filter never fills up and its bits do not depend on the
 //! order of insertion, so filters can be united by a plain "or" ([`BitFilter::union`]). It can't
-//! remove, count or iterate, and nothing in it can be told to be somebody's, which is why it
+//! remove, count or iterate, and no bit in it belongs to one key alone, which is why it
 //! can't adapt without forgetting members. At rates below 3% a
 //! [`CuckooFilter`](crate::cuckoo::CuckooFilter) or [`QuotientFilter`](crate::QuotientFilter) is
 //! smaller.

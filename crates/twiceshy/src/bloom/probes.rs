@@ -39,7 +39,7 @@ pub(crate) mod sealed {
         fn contains(&self, bytes: &[u8], h0: u64) -> bool;
         /// Sets all bits of the key.
         fn insert(&self, bytes: &mut [u8], h0: u64);
-        /// Asks for the cache lines that a lookup starts with.
+        /// Prefetches the cache lines that a lookup starts with.
         fn prefetch(&self, bytes: &[u8], h0: u64);
         /// The chance that all bits of a key that was never inserted are set.
         fn expected_fpr(&self, bytes: &[u8]) -> f64;
@@ -169,7 +169,7 @@ impl sealed::Probes for Scattered {
         self.insert_some(bytes, h0, self.hashes);
     }
 
-    /// Of a stranger, half of the bits are not set: it rarely takes more than a few.
+    /// All of them, though a lookup of a key that is no member ends after two on average.
     #[inline(always)]
     fn prefetch(&self, bytes: &[u8], h0: u64) {
         for position in self.positions(h0).take(self.hashes as usize) {

@@ -1,7 +1,7 @@
 //! How large a Bloom filter must be.
 //!
 //! With `b` bits a key and `k` hashes, a bit of a Bloom filter is set with probability
-//! `1 - e^(-k / b)`, and all `k` bits of a stranger are with probability `(1 - e^(-k / b))^k`. The
+//! `1 - e^(-k / b)`, and all `k` bits of a key that is no member are with probability `(1 - e^(-k / b))^k`. The
 //! best `k` is `b ln 2`: then half of the bits are set, and `b` is `1.44 log2(1 / fpr)`.
 //!
 //! A block of a blocked filter gets a number `j` of keys that varies, by Poisson's law with a

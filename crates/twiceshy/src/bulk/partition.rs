@@ -20,7 +20,7 @@
 //!
 //! An id waits in 4 bytes if it has at most 32 bits below the number of its bucket, and in 8
 //! otherwise, and half a chunk a bucket is left over: about 240 MB for sixty million ids.
-//! Nobody needs to know how many there will be. Any distribution is divided rightly; an
+//! How many there will be need not be known. Any distribution is divided rightly; an
 //! uneven one gives some buckets that do not fit the cache.
 
 use super::word::Word;

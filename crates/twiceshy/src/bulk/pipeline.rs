@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::Seed;
 
-/// Who takes the fingerprints: [`load`](Self::load) is called again and again, with
+/// What takes the fingerprints: [`load`](Self::load) is called again and again, with
 /// fingerprints that never descend.
 pub trait Loader {
     /// Which fingerprints there are.
@@ -175,7 +175,7 @@ impl<W: Word> LaneEnd<W> {
             let mut words = self.done.try_recv().unwrap_or_default();
             let sorted = sorter.sort(bucket, &mut words).map(|()| words);
             if self.sorted.send(sorted).is_err() {
-                // Nobody waits for it: loading has failed.
+                // The other end is gone: loading has failed.
                 return;
             }
         }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::alternate::Alternate;
 use super::lanes::{Lanes, SLOTS, Word};
-use super::search::{Cell, Elsewhere, Search, Tenants};
+use super::search::{Cell, Occupants, OtherBuckets, Search};
 use super::shape::{Home, Packing, Shape};
 use super::table::Table;
 use crate::bits::{AtBits, AtBytes, Bytes};
@@ -47,20 +47,20 @@ pub(super) struct Core<M, A> {
 /// How buckets are read and changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Four fingerprints fit a `u64`, as they are, and start at a byte: the [short](super::short)
-    /// way at its shortest. So are those of an even number of bits, up to 16.
+    /// Four fingerprints fit a `u64`, as they are, and start at a byte, as those of an even number of
+    /// bits up to 16 do: see [`one_word`](super::one_word).
     Bytes,
     /// They fit, but start anywhere.
     Bits,
     /// All others.
-    Long,
+    AnyWidth,
 }
 
 impl Way {
     fn of<M: Bytes>(table: &Table<M>) -> Self {
         let shape = table.shape();
         if shape.fingerprint_bits() > NARROW || shape.packing() != Packing::Whole {
-            Way::Long
+            Way::AnyWidth
         } else if table.starts_at_bytes() {
             Way::Bytes
         } else {
@@ -101,24 +101,24 @@ impl<M: Bytes, A: Alternate> Core<M, A> {
     pub(super) fn contains(&self, h0: u64) -> bool {
         let home = self.table.home(h0);
         if self.way == Way::Bytes {
-            self.contains_short::<AtBytes>(home)
+            self.contains_in_word::<AtBytes>(home)
         } else {
             self.contains_otherwise(home)
         }
     }
 
-    /// Behind a call, for that costs these less than more code in a caller's loop costs the others.
+    /// Not inlined, so that the loop of a caller that only has `Way::Bytes` stays small.
     #[inline(never)]
     fn contains_otherwise(&self, home: Home) -> bool {
         if self.way == Way::Bits {
-            self.contains_short::<AtBits>(home)
+            self.contains_in_word::<AtBits>(home)
         } else {
-            self.contains_long(home)
+            self.contains_any_width(home)
         }
     }
 
     #[inline(never)]
-    fn contains_long(&self, home: Home) -> bool {
+    fn contains_any_width(&self, home: Home) -> bool {
         if self.is_narrow() {
             self.contains_in(&self.narrow, home)
         } else {
@@ -155,14 +155,14 @@ impl<A: Alternate> Core<Memory, A> {
     #[inline(always)]
     pub(super) fn insert(&mut self, h0: u64) -> Result<(), Error> {
         match self.way {
-            Way::Bytes => self.insert_short::<AtBytes>(h0),
-            Way::Bits => self.insert_short::<AtBits>(h0),
-            Way::Long => self.insert_long(h0),
+            Way::Bytes => self.insert_in_word::<AtBytes>(h0),
+            Way::Bits => self.insert_in_word::<AtBits>(h0),
+            Way::AnyWidth => self.insert_any_width(h0),
         }
     }
 
     #[inline(never)]
-    fn insert_long(&mut self, h0: u64) -> Result<(), Error> {
+    fn insert_any_width(&mut self, h0: u64) -> Result<(), Error> {
         if self.is_narrow() {
             let lanes = self.narrow;
             self.insert_in(&lanes, h0)
@@ -203,19 +203,19 @@ impl<A: Alternate> Core<Memory, A> {
         buckets: [u64; 2],
         fingerprint: u64,
     ) -> Result<(), Error> {
-        let mut tenants = Fingerprints {
+        let mut occupants = Fingerprints {
             table: &mut self.table,
             alternate: self.alternate,
             lanes,
         };
-        let Ok(room) = self.search.make_room(&mut tenants, &buckets);
+        let Ok(room) = self.search.make_room(&mut occupants, &buckets);
         let Some(cell) = room else {
             return Err(Error::Full {
                 used: self.len,
                 slots: self.table.shape().slots(),
             });
         };
-        tenants.put(cell, fingerprint);
+        occupants.put(cell, fingerprint);
         self.len += 1;
         Ok(())
     }
@@ -223,7 +223,7 @@ impl<A: Alternate> Core<Memory, A> {
     #[inline(always)]
     pub(super) fn remove(&mut self, h0: u64) -> Removed {
         if self.way == Way::Bytes {
-            self.remove_short::<AtBytes>(h0)
+            self.remove_in_word::<AtBytes>(h0)
         } else {
             self.remove_otherwise(h0)
         }
@@ -233,14 +233,14 @@ impl<A: Alternate> Core<Memory, A> {
     #[inline(never)]
     fn remove_otherwise(&mut self, h0: u64) -> Removed {
         if self.way == Way::Bits {
-            self.remove_short::<AtBits>(h0)
+            self.remove_in_word::<AtBits>(h0)
         } else {
-            self.remove_long(h0)
+            self.remove_any_width(h0)
         }
     }
 
     #[inline(never)]
-    fn remove_long(&mut self, h0: u64) -> Removed {
+    fn remove_any_width(&mut self, h0: u64) -> Removed {
         if self.is_narrow() {
             let lanes = self.narrow;
             self.remove_in(&lanes, h0)
@@ -269,7 +269,7 @@ impl<A: Alternate> Core<Memory, A> {
     }
 }
 
-/// The tenants are fingerprints, which know their other bucket.
+/// The occupants are fingerprints, from which their other bucket follows.
 struct Fingerprints<'t, W, A> {
     table: &'t mut Table,
     alternate: A,
@@ -284,7 +284,7 @@ impl<W: Word, A: Alternate> Fingerprints<'_, W, A> {
     }
 }
 
-impl<W: Word, A: Alternate> Tenants for Fingerprints<'_, W, A> {
+impl<W: Word, A: Alternate> Occupants for Fingerprints<'_, W, A> {
     type Error = Infallible;
     type Bucket = W;
 
@@ -304,7 +304,7 @@ impl<W: Word, A: Alternate> Tenants for Fingerprints<'_, W, A> {
     }
 
     #[inline(always)]
-    fn elsewhere(&mut self, from: W, cell: Cell) -> Result<Elsewhere, Infallible> {
+    fn other_buckets(&mut self, from: W, cell: Cell) -> Result<OtherBuckets, Infallible> {
         let fingerprint = self.lanes.get(from, cell.slot);
         let buckets = self.table.buckets();
         let other = self.alternate.other(buckets, cell.bucket, fingerprint);

@@ -2,8 +2,8 @@
 //!
 //! # The idea
 //!
-//! A fingerprint may lie in one of two buckets of four slots. When both are full, somebody moves
-//! to its own other bucket, like the chicks of a cuckoo's host; with two choices of four slots
+//! A fingerprint may lie in one of two buckets of four slots. When both are full, a fingerprint moves
+//! to its own other bucket; with two choices of four slots
 //! a table takes keys up to 95% and more. A lookup compares at most eight fingerprints in two
 //! cache lines.
 //!
@@ -36,8 +36,8 @@
 //! From *Cuckoo Filter: Practically Better Than Bloom* (CoNEXT 2014), *Vacuum Filters* (VLDB
 //! 2019), *Adaptive Cuckoo Filters* (ALENEX 2018) and *Support Optimality and Adaptive Cuckoo
 //! Filters* (WADS 2021). What is different here: any number of buckets in both; an insertion
-//! looks for its way before it moves anybody, so that one that [fails](crate::Error::Full)
-//! loses nobody; and every fingerprint but zero is equally likely.
+//! finds its way before it moves a fingerprint, so that one that [fails](crate::Error::Full)
+//! loses none; and every fingerprint but zero is equally likely.
 //!
 //! # Example
 //!
@@ -50,7 +50,7 @@
 //! assert_eq!(filter.contains_batch(&["anna", "otto"]), [true, false]);
 //! assert_eq!(filter.remove("anna")?, Removed::One);
 //!
-//! // A filter that is full says so, and still knows everybody.
+//! // A filter that is full says so, and still has all its keys.
 //! let mut tiny = CuckooFilter::builder().buckets(5).fingerprint_bits(16).build()?;
 //! let inside = (0..).take_while(|key: &u64| tiny.insert(key).is_ok()).count() as u64;
 //! assert!(matches!(tiny.insert(&inside), Err(Error::Full { .. })));
@@ -65,10 +65,10 @@ mod builder;
 mod file;
 mod filter;
 mod lanes;
+mod one_word;
 mod search;
 mod semi_sort;
 mod shape;
-mod short;
 mod table;
 
 pub use self::adaptive::{

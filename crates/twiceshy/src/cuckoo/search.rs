@@ -1,9 +1,9 @@
-//! The one kick loop: who has to move, and where to, so that a key finds room.
+//! The search for room: which fingerprints must move, and where to, so that a key finds a free slot.
 //!
-//! When all buckets of a new key are full, one of their tenants must move to another bucket of
-//! its own, whose tenant may have to move in turn. The textbook throws tenants out at random
-//! and follows the last one; after too many kicks it gives up, with one tenant in the
-//! street. Here the way is found first and walked afterwards, from its far end:
+//! When all buckets of a new key are full, one of their occupants must move to another bucket of
+//! its own, whose occupant may have to move in turn. The textbook moves random occupants
+//! until one finds a free slot; after too many kicks it gives up, with one fingerprint left
+//! over. Here the way is found first and then walked from its far end:
 //!
 //! ```text
 //!   new ─► bucket 3 ──► bucket 8 ──► bucket 5, which has a free slot
@@ -11,8 +11,8 @@
 //! ```
 //!
 //! * Nothing moves until a way is found, so a table without one stays as it is:
-//!   `Error::Full` loses nobody.
-//! * Each move goes into a free slot, so every tenant can be found at every moment.
+//!   `Error::Full` loses no key.
+//! * Each move goes into a free slot, so every occupant can be found at every moment.
 //! * The search is breadth-first: the way is the shortest, and the buckets it looks at do not
 //!   depend on each other, so that their cache misses overlap.
 
@@ -25,11 +25,11 @@ pub(super) struct Cell {
     pub(super) slot: u32,
 }
 
-/// Other buckets for a tenant: at most three.
-pub(super) type Elsewhere = ([u64; 3], usize);
+/// Other buckets for an occupant: at most three.
+pub(super) type OtherBuckets = ([u64; 3], usize);
 
 /// A table as the search sees it.
-pub(super) trait Tenants {
+pub(super) trait Occupants {
     type Error;
 
     /// What is read of a bucket once for all its cells.
@@ -44,11 +44,15 @@ pub(super) trait Tenants {
     /// A free slot of a bucket.
     fn free(&self, bucket: u64) -> Option<u32>;
 
-    /// The buckets where the tenant of a cell could live as well.
-    fn elsewhere(&mut self, from: Self::Bucket, cell: Cell) -> Result<Elsewhere, Self::Error>;
+    /// The other buckets where the occupant of a cell may lie.
+    fn other_buckets(
+        &mut self,
+        from: Self::Bucket,
+        cell: Cell,
+    ) -> Result<OtherBuckets, Self::Error>;
 
-    /// Moves a tenant to a free cell. What stands in its old cell does not matter any more: it
-    /// is overwritten by the next move, or by who asked for room.
+    /// Moves an occupant to a free cell. Its old cell keeps what it held until the
+    /// next move, or the caller, writes there.
     fn relocate(&mut self, from: Cell, to: Cell) -> Result<(), Self::Error>;
 }
 
@@ -56,7 +60,7 @@ pub(super) trait Tenants {
 /// with it; at 90% a dozen do.
 const MOST: usize = 768;
 
-/// What a search remembers. It is kept from one to the next, for its memory.
+/// What a search has seen. It is kept for the next one, which reuses its memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Search {
     nodes: Vec<Node>,
@@ -66,45 +70,45 @@ pub(super) struct Search {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     bucket: u64,
-    /// The cell whose tenant could move here: a node and a slot. For the first nodes itself.
+    /// The cell whose occupant could move here: a node and a slot. For the first nodes itself.
     parent: u32,
     slot: u32,
 }
 
 impl Search {
-    /// Makes room in one of `roots`, all of which are full, by moving tenants; gives the cell
-    /// whose tenant has left. `None` if there is no way.
+    /// Makes room in one of `roots`, all of which are full, by moving occupants; gives the cell
+    /// whose occupant has left. `None` if there is no way.
     ///
     /// # Errors
-    /// Those of `tenants`. Moves that were made stay, and nobody is lost.
+    /// Those of `occupants`. Moves that were made stay, and no occupant is lost.
     #[inline]
-    pub(super) fn make_room<T: Tenants>(
+    pub(super) fn make_room<T: Occupants>(
         &mut self,
-        tenants: &mut T,
+        occupants: &mut T,
         roots: &[u64],
     ) -> Result<Option<Cell>, T::Error> {
-        let all = 0..tenants.slots();
-        self.run(tenants, roots, all)
+        let all = 0..occupants.slots();
+        self.run(occupants, roots, all)
     }
 
-    /// Makes a tenant leave its cell, whoever else has to move. `false` if there is no way.
+    /// Makes an occupant leave its cell, whoever else has to move. `false` if there is no way.
     ///
     /// # Errors
     /// As [`make_room`](Self::make_room).
-    pub(super) fn evict<T: Tenants>(
+    pub(super) fn evict<T: Occupants>(
         &mut self,
-        tenants: &mut T,
+        occupants: &mut T,
         Cell { bucket, slot }: Cell,
     ) -> Result<bool, T::Error> {
-        let freed = self.run(tenants, &[bucket], slot..slot + 1)?;
+        let freed = self.run(occupants, &[bucket], slot..slot + 1)?;
         Ok(freed.is_some())
     }
 
     /// Frees one of the slots `first` of a root.
     #[inline(always)]
-    fn run<T: Tenants>(
+    fn run<T: Occupants>(
         &mut self,
-        tenants: &mut T,
+        occupants: &mut T,
         roots: &[u64],
         first: Range<u32>,
     ) -> Result<Option<Cell>, T::Error> {
@@ -123,14 +127,14 @@ impl Search {
             let slots = if at < roots.len() {
                 first.clone()
             } else {
-                0..tenants.slots()
+                0..occupants.slots()
             };
-            let read = tenants.read(bucket);
+            let read = occupants.read(bucket);
             for slot in slots {
                 let cell = Cell { bucket, slot };
-                let elsewhere = tenants.elsewhere(read, cell)?;
-                if let Some(to) = self.look(tenants, at, slot, elsewhere) {
-                    return self.walk(tenants, at, cell, to).map(Some);
+                let elsewhere = occupants.other_buckets(read, cell)?;
+                if let Some(to) = self.look(occupants, at, slot, elsewhere) {
+                    return self.walk(occupants, at, cell, to).map(Some);
                 }
             }
             at += 1;
@@ -138,17 +142,17 @@ impl Search {
         Ok(None)
     }
 
-    /// Where the tenant of a slot of node `at` can go at once. Full buckets become nodes.
+    /// Where the occupant of a slot of node `at` can go at once. Full buckets become nodes.
     #[inline(always)]
-    fn look<T: Tenants>(
+    fn look<T: Occupants>(
         &mut self,
-        tenants: &T,
+        occupants: &T,
         at: usize,
         slot: u32,
-        (buckets, count): Elsewhere,
+        (buckets, count): OtherBuckets,
     ) -> Option<Cell> {
         for &bucket in &buckets[..count] {
-            if let Some(slot) = tenants.free(bucket) {
+            if let Some(slot) = occupants.free(bucket) {
                 // A full bucket on the way has no free slot, so this one is not on it.
                 return Some(Cell { bucket, slot });
             }
@@ -180,15 +184,15 @@ impl Search {
     }
 
     /// Makes all moves, from the last to the first: from `cell` of node `at` to the free cell
-    /// `to`, and so on. Gives the cell whose tenant has left in the end.
-    fn walk<T: Tenants>(
+    /// `to`, and so on. Gives the cell whose occupant has left in the end.
+    fn walk<T: Occupants>(
         &self,
-        tenants: &mut T,
+        occupants: &mut T,
         mut at: usize,
         mut cell: Cell,
         to: Cell,
     ) -> Result<Cell, T::Error> {
-        tenants.relocate(cell, to)?;
+        occupants.relocate(cell, to)?;
         loop {
             let node = self.nodes[at];
             if node.parent as usize == at {
@@ -199,7 +203,7 @@ impl Search {
                 bucket: self.nodes[at].bucket,
                 slot: node.slot,
             };
-            tenants.relocate(from, cell)?;
+            occupants.relocate(from, cell)?;
             cell = from;
         }
     }

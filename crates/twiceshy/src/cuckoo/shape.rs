@@ -185,7 +185,7 @@ impl Shape {
 /// the last ones take long.
 pub(super) const PLANNED_LOAD: f64 = 0.94;
 
-/// Buckets for so many keys at [`PLANNED_LOAD`], and some more for the bad luck of small tables. An
+/// Buckets for so many keys at [`PLANNED_LOAD`], and some more because small tables vary more. An
 /// even number, so that no bucket is its own [other](super::alternate) one.
 pub(super) fn buckets_for(capacity: u64) -> Result<u64, Error> {
     let slots = u128::from(capacity.max(1)) * 100;

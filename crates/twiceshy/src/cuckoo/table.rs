@@ -100,7 +100,7 @@ impl<M: Bytes> Table<M> {
         }
     }
 
-    /// Asks for the cache line of a bucket.
+    /// Prefetches the cache line of a bucket.
     #[inline(always)]
     pub(super) fn prefetch(&self, bucket: u64) {
         prefetch(self.bytes(), self.cells.place(bucket).0);

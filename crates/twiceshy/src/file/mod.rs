@@ -38,7 +38,7 @@
 //! | [`View::new_unverified`] | header, length | the header: constant time |
 //! | [`any::peek`](crate::any::peek) | header | the header |
 //!
-//! A damaged file fails by its checksum. A file that somebody made with a right checksum and a
+//! A damaged file fails by its checksum. A file with a right checksum and a
 //! wrong table fails by its invariants: whatever is loaded is a filter that this library could
 //! have written. No loader takes more memory than the bytes that it was given, and a constant.
 //!

@@ -76,7 +76,7 @@ pub(super) fn view<'b, F: FileFilter<&'b [u8]>>(bytes: &'b [u8]) -> Result<F, Er
     verified(&header, table)
 }
 
-/// The same whatever its hash is: for those who read fingerprints and ask for no key.
+/// The same whatever its hash is: for reading fingerprints, which needs no hash of a key.
 pub(crate) fn view_any_hash<'b, F: FileFilter<&'b [u8]>>(
     bytes: &'b [u8],
 ) -> Result<(Header, F), Error> {

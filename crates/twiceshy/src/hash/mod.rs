@@ -3,7 +3,7 @@
 //! A filter remembers a few bits of a key's hash. An adaptive filter that gave a wrong
 //! answer remembers a few more, as often as it takes, so a hash of any fixed width would
 //! one day run out. Here it never does: a key's hash is a stream of 64-bit words
-//! `h0, h1, h2, …`, and the later ones are made only when somebody asks for them.
+//! `h0, h1, h2, …`, and the later ones are made only when they are needed.
 //!
 //! ```text
 //!           h0               h1               h2               h3
@@ -48,7 +48,7 @@
 //! let seed = Seed::from_u64(7); // `Seed::random()?` outside of examples
 //! let hashed = Hashed::new::<Sip13, _>(&seed, "mallard");
 //!
-//! // The hot path asks for the first word only and gets the same one.
+//! // Most lookups need the first word only, and get the same one.
 //! assert_eq!(hashed.h0(), first_word::<Sip13, _>(&Sip13::keyed(&seed), "mallard"));
 //!
 //! // The first nine bits behind the home fingerprint are the top of `h1` …

@@ -133,7 +133,7 @@ impl<H: StreamHash> Builder<H> {
         let bits = self.remainder_bits.unwrap_or(plan.remainder_bits);
         let mut quotients = (plan.quotients * (1.0 + self.headroom)).ceil().max(1.0);
         // Quotients decide which NO keys are met, and these how many slots are needed and how
-        // many quotients the rate allows. That settles soon: more quotients mean fewer
+        // many quotients the rate allows. A few rounds do: more quotients mean fewer
         // meetings, but ten times fewer than more.
         for round in 0..20 {
             let geometry = Geometry::new(quotients as u64, bits)?;

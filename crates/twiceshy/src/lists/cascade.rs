@@ -119,7 +119,8 @@ impl Built for Levels {
         let (n, m) = (lists.yes.len() as f64, lists.no.len() as f64);
         let first = f64::min(0.5, n / (m * std::f64::consts::SQRT_2));
         let mut rate = f64::min(fpr, first);
-        // Who is to be held, and who must not be found: keys and those of them still in play.
+        // What this level holds, and what it must not match: both lists, and the keys of each that
+        // previous levels leave open.
         let all = |keys: &Keys<'_>| keys.records.clone();
         let mut held: (&Keys<'_>, Vec<Record>) = (&lists.yes, all(&lists.yes));
         let mut others: (&Keys<'_>, Vec<Record>) = (&lists.no, all(&lists.no));
@@ -197,7 +198,7 @@ impl Content for Levels {
     fn says_yes(&self, words: &Words, key: &Hashed<'_>) -> bool {
         let mut levels = self.0.iter();
         let absent = levels.position(|level| !level.contains(words, key));
-        // Who is on every level is what the last one holds.
+        // A key that all levels match is of the list that the last one holds.
         absent.unwrap_or(self.0.len()) % 2 == 1
     }
 

@@ -88,7 +88,7 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
         if self.members.any(list.other()) {
             return self.rewrite(minirun);
         }
-        // Nobody is to be told apart from this key, before or after.
+        // No key must be told apart from this one, before or after.
         match F::value(list) {
             None => Ok(()),
             Some(_) if F::TAG_BITS == 0 && after.is_some() => {

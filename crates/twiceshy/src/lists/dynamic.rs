@@ -300,7 +300,7 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
     /// [`Error::Geometry`] if there is no memory for it; the map's. Nothing has changed then.
     pub fn resize(&mut self, yes: u64, no: u64) -> Outcome<(), R> {
         let bits = f64::from(self.filter.geometry().remainder_bits());
-        // A hair more than the rate of these bits, lest rounding asks for one more.
+        // Slightly more than the rate of these bits, so that rounding does not add one.
         let fpr = MAX_LOAD / bits.exp2() * (1.0 + 1e-9);
         let geometry = geometry::<F>(self.yes.max(yes), self.no.max(no), fpr)?;
         self.fill(geometry)

@@ -3,7 +3,7 @@
 //! Slot order is hash order, so the keys of a minirun are neighbours in both lists once these
 //! are sorted by their hashes, and one walk along both meets every minirun with the keys of
 //! either list that fall into it. A record keeps the first two words of a hash, which is all
-//! that a walk looks at; the key itself is asked for where two keys agree in both words, and
+//! that a walk looks at; the key itself is needed where two keys agree in both words, and
 //! where an extension is written.
 
 use crate::error::Error;

@@ -31,7 +31,7 @@ pub struct Retrieval {
     start: u64,
 }
 
-/// What a key asks for: three cells, and 64 bits that have nothing to do with them.
+/// The three cells of a key, and 64 bits that are independent of them.
 struct Places {
     cells: [u64; 3],
     print: u64,

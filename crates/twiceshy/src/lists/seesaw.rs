@@ -110,7 +110,7 @@ impl<H: StreamHash> Seesaw<H> {
         }
     }
 
-    /// Guards one row: where nobody leans yet, or else where the fewest YES keys do.
+    /// Guards one row: one with cells that no key has pushed, or else the one that the fewest YES keys have.
     fn push_down(&mut self, key: &Hashed<'_>) {
         self.no += 1;
         if self.answer_hashed(key) == Answer::No {

@@ -40,7 +40,7 @@
 //! `k` of them. What remains, less than a digit, is lost, so a mistake that only these last
 //! bits had fixed comes back: after one doubling about one in `2^w` for extensions of one
 //! digit, one in `2^(w-k)` for `k` digits. [`Resized`] says how many extensions were shortened.
-//! If the loss made counts or values ambiguous, it is an error (or the resolver's business).
+//! If the loss made counts or values ambiguous, it is an error, unless the resolver decides.
 //! Into *wider* slots a digit would not be filled, and the whole of a short extension would
 //! be lost: that is an error. [`AdaptiveFilter::rebuild`] loses nothing, as it has the keys.
 //!
@@ -149,7 +149,7 @@ pub struct Resized {
     /// Those of them that lost their last bits, fewer than a slot has: mistakes that only
     /// these bits had fixed have come back.
     pub shortened: u64,
-    /// Collisions that the resolver has settled.
+    /// Collisions that the resolver has decided.
     pub resolved: u64,
 }
 

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use super::cells::{Cells, Content};
 use super::plan::{Identity, Plan, Scheme};
 use crate::bits::Bytes;
-use crate::cuckoo::search::{Cell, Elsewhere, Search, Tenants};
+use crate::cuckoo::search::{Cell, Occupants, OtherBuckets, Search};
 use crate::error::Error;
 use crate::facade::facade;
 use crate::hash::{GOLDEN, Hashed, Key, Seed, Sip13, StreamHash, mix};
@@ -60,8 +60,8 @@ impl<H: StreamHash> AdaptiveCuckooFilter<H> {
         let cell = match bins.iter().find_map(free) {
             Some(cell) => cell,
             None => {
-                let mut tenants = Keys::new::<H>(&mut self.cells, store, &self.seed);
-                let room = self.search.make_room(&mut tenants, bins)?;
+                let mut occupants = Keys::new::<H>(&mut self.cells, store, &self.seed);
+                let room = self.search.make_room(&mut occupants, bins)?;
                 room.ok_or(Error::Full {
                     used: self.len,
                     slots: plan.cells(),
@@ -150,12 +150,12 @@ impl<H: StreamHash> AdaptiveCuckooFilter<H> {
                     slot: (cell.slot + 1 + draw as u32) % slots,
                     ..cell
                 };
-                let mut tenants = Keys::new::<H>(&mut self.cells, store, &self.seed);
-                tenants.exchange(cell, other)?;
+                let mut occupants = Keys::new::<H>(&mut self.cells, store, &self.seed);
+                occupants.exchange(cell, other)?;
             }
             Scheme::Cuckooing => {
-                let mut tenants = Keys::new::<H>(&mut self.cells, store, &self.seed);
-                if !self.search.evict(&mut tenants, cell)? {
+                let mut occupants = Keys::new::<H>(&mut self.cells, store, &self.seed);
+                if !self.search.evict(&mut occupants, cell)? {
                     return Err(LockStepError::Filter(Error::Full {
                         used: self.len,
                         slots: plan.cells(),
@@ -348,7 +348,7 @@ fn bytes_of<'h>(key: &'h Hashed<'_>) -> Result<&'h [u8], Error> {
     })
 }
 
-/// The tenants are keys: where one could live as well is asked of the store, once.
+/// The occupants are keys: where one could live as well is asked of the store, once.
 struct Keys<'t, S> {
     cells: &'t mut Cells,
     store: &'t mut S,
@@ -411,7 +411,7 @@ impl<'t, S: LockStep> Keys<'t, S> {
     }
 }
 
-impl<S: LockStep> Tenants for Keys<'_, S> {
+impl<S: LockStep> Occupants for Keys<'_, S> {
     type Error = LockStepError<S::Error>;
     /// A cell is known by its key, which is read when it is looked at.
     type Bucket = ();
@@ -426,7 +426,7 @@ impl<S: LockStep> Tenants for Keys<'_, S> {
 
     fn read(&self, _: u64) {}
 
-    fn elsewhere(&mut self, (): (), cell: Cell) -> Outcome<Elsewhere, S> {
+    fn other_buckets(&mut self, (): (), cell: Cell) -> Outcome<OtherBuckets, S> {
         let identity = self.identity(cell)?;
         let (mut elsewhere, mut count) = ([0; 3], 0);
         for &bin in self.cells.plan().bins_of(&identity) {
@@ -461,7 +461,7 @@ impl<H: StreamHash, M: Bytes> fmt::Debug for AdaptiveCuckooFilter<H, M> {
     }
 }
 
-/// Keys of a batch whose cache lines are asked for at once.
+/// Keys of a batch whose cache lines are prefetched at once.
 const PIECE: usize = 64;
 
 facade! {

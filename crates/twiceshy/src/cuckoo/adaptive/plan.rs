@@ -1,4 +1,4 @@
-//! The measures of an adaptive cuckoo filter, and who adapts how.
+//! The measures of an adaptive cuckoo filter, and the three ways to adapt.
 
 use super::super::shape::{PLANNED_LOAD, check_bits, fingerprint_bits};
 use crate::error::Error;

@@ -1,11 +1,11 @@
-//! The short way to change a table: four whole fingerprints of a bucket in a `u64`.
+//! Buckets of one word: four whole fingerprints in a `u64`, which is the common shape.
 //!
-//! That is the common shape. Both buckets are read at once, whatever the first one says, so
-//! that their lines are fetched side by side and there is hardly a branch to guess wrong; and
-//! since an empty lane is zero, fingerprints come, go and change places by one exclusive or.
+//! Both buckets are read at once, whatever the first one holds: their cache lines are fetched side by side,
+//! and hardly a branch depends on what they hold. An empty lane is zero, so fingerprints are added, removed
+//! and exchanged by one exclusive or.
 //!
-//! What is done is exactly what the long way does, bit by bit: a filter of the same keys in the
-//! same order is the same file.
+//! The result is the same, bit by bit, as that of the code for any width in `filter.rs`: a filter of the
+//! same keys in the same order is the same file.
 
 use super::alternate::Alternate;
 use super::filter::Core;
@@ -18,13 +18,12 @@ use crate::outcome::Removed;
 
 impl<M: Bytes, A: Alternate> Core<M, A> {
     #[inline(always)]
-    pub(super) fn contains_short<S: Starts>(&self, home: Home) -> bool {
+    pub(super) fn contains_in_word<S: Starts>(&self, home: Home) -> bool {
         let Home {
             bucket,
             fingerprint,
         } = home;
-        // Both buckets, whatever the first one says: they are fetched side by side, and there is
-        // no branch to guess wrong.
+        // Both buckets, whatever the first one holds: they are fetched side by side, without a branch.
         let other = self.other(bucket, fingerprint);
         let [here, there] = [bucket, other].map(|bucket| self.equal::<S>(bucket, fingerprint));
         here | there != 0
@@ -40,14 +39,14 @@ impl<M: Bytes, A: Alternate> Core<M, A> {
 
 impl<A: Alternate> Core<Memory, A> {
     #[inline(always)]
-    pub(super) fn insert_short<S: Starts>(&mut self, h0: u64) -> Result<(), Error> {
+    pub(super) fn insert_in_word<S: Starts>(&mut self, h0: u64) -> Result<(), Error> {
         let Home {
             bucket,
             fingerprint,
         } = self.table.home(h0);
         // While half of all slots are free, the first bucket nearly always has one: the branch is
-        // guessed right, and the line of the other bucket is not fetched. Later there is as good
-        // as none, so that nobody has to guess. Numbers of slots are less than 2^63.
+        // predicted well, and the line of the other bucket is not fetched. Later the mask makes `here`
+        // zero always, which is predicted as well. Numbers of slots are less than 2^63.
         let half_full = self.len.wrapping_sub(2 * self.table.buckets().end());
         let is_early = (half_full as i64 >> 63) as u64;
         let here = self.equal::<S>(bucket, 0) & is_early;
@@ -79,7 +78,7 @@ impl<A: Alternate> Core<Memory, A> {
         let lanes = self.narrow;
         for bucket in buckets {
             let word = self.table.load_whole::<S>(bucket);
-            // All tenants, whoever is the first that can move: which one, nobody guesses.
+            // All occupants are looked at, without a branch that depends on which one can move.
             let (mut free, mut cell) = (0, 0);
             for slot in (0..SLOTS).rev() {
                 let other = self.other(bucket, lanes.get(word, slot));
@@ -89,9 +88,9 @@ impl<A: Alternate> Core<Memory, A> {
             }
             if free != 0 {
                 let (slot, other) = ((cell >> SLOT_AT) as u32, cell & mask_below(SLOT_AT));
-                let tenant = lanes.get(word, slot);
-                self.table.flip::<S>(other, lanes.at_first(free, tenant));
-                let change = lanes.at(slot, tenant ^ fingerprint);
+                let occupant = lanes.get(word, slot);
+                self.table.flip::<S>(other, lanes.at_first(free, occupant));
+                let change = lanes.at(slot, occupant ^ fingerprint);
                 self.table.flip::<S>(bucket, change);
                 self.len += 1;
                 return Ok(());
@@ -101,7 +100,7 @@ impl<A: Alternate> Core<Memory, A> {
     }
 
     #[inline(always)]
-    pub(super) fn remove_short<S: Starts>(&mut self, h0: u64) -> Removed {
+    pub(super) fn remove_in_word<S: Starts>(&mut self, h0: u64) -> Removed {
         let Home {
             bucket,
             fingerprint,
@@ -142,9 +141,9 @@ mod tests {
     fn every_way_does_the_same<A: Alternate>(buckets: u64, bits: u32) {
         let shape = Shape::new(buckets, bits, Packing::Whole).unwrap();
         let ways: &[Way] = if bits % 2 == 0 {
-            &[Way::Long, Way::Bits, Way::Bytes]
+            &[Way::AnyWidth, Way::Bits, Way::Bytes]
         } else {
-            &[Way::Long, Way::Bits]
+            &[Way::AnyWidth, Way::Bits]
         };
         let mut cores: Vec<Core<Memory, A>> = Vec::new();
         for &way in ways {
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn short_ways_lead_where_the_long_one_does() {
+    fn every_way_gives_the_same_table() {
         for bits in Shape::MIN_BITS..=16 {
             for buckets in [1, 2, 7, 40] {
                 every_way_does_the_same::<Anywhere>(buckets, bits);
