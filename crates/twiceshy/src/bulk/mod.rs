@@ -15,15 +15,13 @@
 //! The result is the same, to the byte, as inserting the keys one by one in any order: runs
 //! are sorted anyway.
 //!
-//! | method of [`Builder`] | keys come | extra memory | time a key |
-//! | --- | --- | --- | --- |
-//! | [`build_from`](Builder::build_from), [`build_from_slice`](Builder::build_from_slice), [`build_from_hashes`](Builder::build_from_hashes) | in any order | 4 bytes a key; 8 where fingerprints have more than about 40 bits | 16 to 26 ns |
-//! | [`build_from_sorted`](Builder::build_from_sorted), [`build_from_sorted_hashes`](Builder::build_from_sorted_hashes) | in hash order | none | 8 ns |
-//! | `build_from_sorted_entries` of [`AdaptiveFilter`](crate::AdaptiveFilter), `build_from_sorted_counts` of [`CountingFilter`](crate::CountingFilter) | in hash order, with counts and values | none, or the keys of one minirun | 20 ns and more |
+//! | method of [`Builder`] | keys come | extra memory |
+//! | --- | --- | --- |
+//! | [`build_from`](Builder::build_from), [`build_from_slice`](Builder::build_from_slice), [`build_from_hashes`](Builder::build_from_hashes) | in any order | 4 bytes a key; 8 where fingerprints have more than about 40 bits |
+//! | [`build_from_sorted`](Builder::build_from_sorted), [`build_from_sorted_hashes`](Builder::build_from_sorted_hashes) | in hash order | none |
+//! | `build_from_sorted_entries` of [`AdaptiveFilter`](crate::AdaptiveFilter), `build_from_sorted_counts` of [`CountingFilter`](crate::CountingFilter) | in hash order, with counts and values | none, or the keys of one minirun |
 //!
-//! (XXH3, 64-bit keys, 2^26 slots, one thread of a 2.8 GHz server; the upper figure is with
-//! memory that the system has to find and to clear first.) Inserting one by one takes more
-//! than 100 ns there.
+//! `docs/performance.md` has what they take, and what inserting one by one takes.
 //!
 //! Where no capacity and no number of slots is set, the number of keys is the capacity, if
 //! it is known.

@@ -15,9 +15,8 @@
 //! # Space and time
 //!
 //! As much memory again as the words take, and `ceil(bits / 9)` passes over both. No pass
-//! depends on the order of its input, so nothing is predicted and nothing mispredicted: a
-//! bit more than a nanosecond a word and pass while both copies are in the second-level
-//! cache. A pass in which all words have the same digit is left out.
+//! has a branch that depends on its input, so none is mispredicted, and both copies are in the
+//! second-level cache. A pass in which all words have the same digit is left out.
 
 use super::word::Word;
 use crate::bits::mask_below;

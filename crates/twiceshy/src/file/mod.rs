@@ -34,7 +34,7 @@
 //!
 //! | | checks | reads |
 //! | --- | --- | --- |
-//! | `from_bytes`, `read_from`, [`View::new`] | header, length, checksum, every invariant of the table | all bytes, at about 2 GB/s and more; fingerprints with extensions or counters take longer |
+//! | `from_bytes`, `read_from`, [`View::new`] | header, length, checksum, every invariant of the table | all bytes; fingerprints with extensions or counters take longest |
 //! | [`View::new_unverified`] | header, length | the header: constant time |
 //! | [`any::peek`](crate::any::peek) | header | the header |
 //!
