@@ -20,8 +20,6 @@ use std::collections::BTreeSet;
 use crate::adaptive::universe::Chosen;
 use crate::source::{Exhausted, GOLDEN, Source, mix};
 use crate::stop::{Stop, expect, fail};
-use twiceshy::Geometry;
-use twiceshy::builder::{Buildable, Builder};
 use twiceshy::filters::coded::{CodedFilter, Overflow, Symbols};
 use twiceshy::hash::{Hashed, Seed};
 use twiceshy::sets::keyed::{KeyedFilter, KeyedSet};
@@ -30,6 +28,7 @@ use twiceshy::{
     Adapted, Error, ExtensionFilter, Inserted, PlainTelescopingFilter, Removed, Reported,
     TelescopingFilter,
 };
+use twiceshy::{Buildable, Builder, Geometry};
 
 /// Which filter plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,6 @@
 //! The library's filters as subjects of the suite.
 
 use crate::subject::Subject;
-use twiceshy::Geometry;
-use twiceshy::builder::{Buildable, Builder};
 use twiceshy::bulk::BulkLoad;
 use twiceshy::filters::coded::{CodedFilter, Symbols};
 use twiceshy::hash::{Hashed, Seed, StreamHash};
@@ -10,6 +8,7 @@ use twiceshy::sizing::spare_slots;
 use twiceshy::{
     AdaptiveFilter, CountingFilter, Error, Filter, Inserted, QuotientFilter, Removed, View,
 };
+use twiceshy::{Buildable, Builder, Geometry};
 
 /// All slots of a table with so many quotients.
 pub(super) fn all_slots(quotients: u64) -> u64 {

@@ -5,9 +5,8 @@
 
 mod share;
 
-use twiceshy::builder::Buildable;
 use twiceshy::hash::Seed;
-use twiceshy::{AdaptiveFilter, Builder, Geometry, QuotientFilter};
+use twiceshy::{AdaptiveFilter, Buildable, Builder, Geometry, QuotientFilter};
 use twiceshy_testing::adaptive::universe::Chosen;
 use twiceshy_testing::{Kind, Report, Shape, Source, Subject, run, run_shaped};
 

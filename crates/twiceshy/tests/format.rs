@@ -15,12 +15,10 @@ use std::fmt::{Debug, Write};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use twiceshy::PlainTelescopingFilter;
 use twiceshy::any::{self, AnyFilter, AnyList};
 use twiceshy::bloom::{
     BlockedBloomFilter, BloomFilter, Class, RetouchedBloomFilter, WeightedBloomFilter, Weights,
 };
-use twiceshy::builder::Buildable;
 use twiceshy::cuckoo::{
     AdaptiveCuckooFilter, Alternate, CuckooBuilder, CuckooFilter, Packing, Scheme, VacuumFilter,
 };
@@ -36,6 +34,7 @@ use twiceshy::{
     AdaptiveFilter, Builder, CountingFilter, ExtensionFilter, Insert, QuotientFilter,
     TelescopingFilter,
 };
+use twiceshy::{Buildable, PlainTelescopingFilter};
 
 const SMALL: &str = "a small filter";
 const ROOM: &str = "room for it";

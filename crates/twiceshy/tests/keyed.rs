@@ -3,11 +3,12 @@
 
 mod share;
 
-use twiceshy::builder::Buildable;
 use twiceshy::file::HEADER_BYTES;
 use twiceshy::hash::Seed;
 use twiceshy::sets::keyed::{KeyedFilter, KeyedSet};
-use twiceshy::{Builder, ExtensionFilter, Geometry, PlainTelescopingFilter, TelescopingFilter};
+use twiceshy::{
+    Buildable, Builder, ExtensionFilter, Geometry, PlainTelescopingFilter, TelescopingFilter,
+};
 use twiceshy_testing::adaptive::universe::Chosen;
 use twiceshy_testing::files::{Verdict, judge, repair};
 use twiceshy_testing::keyed::{self, PLAYERS, Player, Tally};

@@ -5,7 +5,7 @@
 //! name that compares a flag and calls the right one. All that the body calls is
 //! `#[inline(always)]`, so that it is compiled with the same instructions (the way `memchr` does it).
 //!
-//! ```ignore
+//! ```text
 //! dispatch! {
 //!     impl[S: Sidecar, M: Bytes] Table<S, M> {
 //!         /// The run of a quotient.

@@ -366,7 +366,7 @@ impl<H: StreamHash, A: Alternate> PartialKeyFilter<H, A> {
     /// [above](Self#removing-what-was-never-inserted).
     ///
     /// # Errors
-    /// None; the `Result` is that of the trait [`Remove`].
+    /// None; the `Result` is that of the trait [`Remove`](crate::Remove).
     #[inline(always)]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
         Ok(self.core.remove(first_word::<H, K>(&self.keyed, key)))

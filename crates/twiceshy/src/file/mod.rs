@@ -24,7 +24,7 @@
 //! zero but in the cuckoo and Bloom families, which have measures of their own; there slots are
 //! all slots, or the bits of a Bloom filter. The checksum is the XXH3-64 of the table, seeded with
 //! the XXH3-64 of the 120 bytes
-//! before the checksum. The table is described in [`quotient`](crate::table) and, byte by
+//! before the checksum. The table is described in `docs/design.md` and, byte by
 //! byte, in `docs/format.md`, which also has every kind of file.
 //!
 //! The seed is in the file, and whoever knows it can predict the filter's mistakes: keep
@@ -100,6 +100,7 @@ use crate::traits::Filter;
 pub use self::header::{HEADER_BYTES, Info, VERSION};
 pub use self::kind::FilterKind;
 pub use self::view::View;
+pub use crate::bits::Bytes;
 
 pub(crate) use self::header::Header;
 pub(crate) use self::methods::file_methods;

@@ -1,4 +1,4 @@
-//! The quotient family: filters that are thin layers on the one [table](crate::table).
+//! The quotient family: filters that are thin layers on the one table.
 
 pub mod adaptive;
 pub mod coded;

@@ -46,7 +46,7 @@ mod table;
 mod verify;
 mod writer;
 
-pub use crate::bits::{Bytes, Lane};
+pub use crate::bits::Bytes;
 pub use crate::geometry::{Fingerprint, Geometry};
 pub use crate::minirun::Minirun;
 pub use crate::violation::Violation;

@@ -42,7 +42,7 @@ use crate::error::Error;
 ///
 /// ```
 /// use twiceshy::HugePages;
-/// use twiceshy::table::{Bare, Table, TableOptions, Writer};
+/// use twiceshy::raw::{Bare, Table, TableOptions, Writer};
 ///
 /// let table = Table::<Bare>::new(TableOptions {
 ///     quotients: 100,

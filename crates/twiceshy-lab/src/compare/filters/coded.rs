@@ -10,11 +10,11 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
-use twiceshy::builder::Buildable;
 use twiceshy::hash::{Seed, Xxh3};
 use twiceshy::sets::keyed::{Failure, KeyedFilter};
 use twiceshy::{
-    Builder, Error, ExtensionFilter, Insert, PlainTelescopingFilter, ReverseMap, TelescopingFilter,
+    Buildable, Builder, Error, ExtensionFilter, Insert, PlainTelescopingFilter, ReverseMap,
+    TelescopingFilter,
 };
 use twiceshy::{Geometry, Minirun};
 

@@ -1,7 +1,7 @@
 //! The plain quotient filter.
 //!
 //! A set of fingerprints, each a quotient (where it lives) and a remainder (what is
-//! stored there); see [`quotient`](crate::table) for how the table works. It answers
+//! stored there); `docs/design.md` says how the table works. It answers
 //! "maybe" when the fingerprint of the asked key is in the table, so it never says "no"
 //! for a member, and says "maybe" for another key with probability `(m / n) 2^-r`.
 //!
