@@ -4,8 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use twiceshy::filters::adaptive::Leave;
-use twiceshy::filters::adaptive::policy::Policy;
 use twiceshy::hash::Seed;
+use twiceshy::sets::policy::Policy;
 use twiceshy::sizing;
 
 use crate::engine::Durability;

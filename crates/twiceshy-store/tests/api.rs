@@ -5,8 +5,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-use twiceshy::filters::adaptive::policy::Policy;
 use twiceshy::hash::Seed;
+use twiceshy::sets::policy::Policy;
 use twiceshy_store::engine::{Changes, Counting, InMemory, Lmdb, Redb, Table};
 use twiceshy_store::files::{Directory, NoFiles};
 use twiceshy_store::{

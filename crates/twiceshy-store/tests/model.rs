@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use twiceshy::filters::adaptive::Leave;
-use twiceshy::filters::adaptive::policy::Policy;
+use twiceshy::sets::policy::Policy;
 use twiceshy_store::engine::{Fjall, InMemory, Lmdb, Redb};
 use twiceshy_store::files::Directory;
 use twiceshy_store::{

@@ -22,8 +22,7 @@ use crate::source::{Exhausted, GOLDEN, Source, mix};
 use crate::stop::{Stop, expect, fail};
 use twiceshy::filters::coded::{CodedFilter, Overflow, Symbols};
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::sets::keyed::{KeyedFilter, KeyedSet};
-use twiceshy::sets::reverse_map::{MemoryMap, ReverseMap};
+use twiceshy::sets::{KeyedSet, Learner, MemoryMap, ReverseMap};
 use twiceshy::{
     Adapted, Error, ExtensionFilter, Inserted, PlainTelescopingFilter, Removed, Reported,
     TelescopingFilter,
@@ -85,7 +84,7 @@ impl std::ops::AddAssign for Tally {
 }
 
 /// What the game needs beyond the common traits.
-trait Plays: KeyedFilter + Clone {
+trait Plays: Learner<MemoryMap, Error = Error> + Clone {
     fn geometry(&self) -> Geometry;
     fn reload(&self) -> Result<Self, String>;
 }
@@ -234,7 +233,11 @@ impl<F: Plays> Game<F> {
         if let Err(violation) = self.set.check_invariants() {
             return fail(format!("{violation}"));
         }
-        expect("the number of keys", self.set.len(), self.members.len())
+        expect(
+            "the number of keys",
+            self.set.len(),
+            self.members.len() as u64,
+        )
     }
 
     fn insert(&mut self, key: &[u8]) -> Result<(), Stop> {
@@ -324,7 +327,7 @@ impl<F: Plays> Game<F> {
             Ok(filter) => {
                 let mut keys = MemoryMap::default();
                 for key in self.set.iter() {
-                    let Ok(_) = keys.insert(filter.hash(key).h0(), key);
+                    keys.insert(filter.hash(key).h0(), key).expect("in memory");
                 }
                 match KeyedSet::from_parts(filter, keys) {
                     Ok(set) => self.set = set,

@@ -99,20 +99,17 @@ impl ReverseMap for Flaky {
 
     fn keys(&self, h0: RangeInclusive<u64>, each: impl FnMut(u64, &[u8])) -> Result<(), Failed> {
         self.burn()?;
-        let Ok(()) = self.map.keys(h0, each);
-        Ok(())
+        self.map.keys(h0, each).map_err(|_| Failed)
     }
 
     fn insert(&mut self, h0: u64, key: &[u8]) -> Result<bool, Failed> {
         self.burn()?;
-        let Ok(added) = self.map.insert(h0, key);
-        Ok(added)
+        self.map.insert(h0, key).map_err(|_| Failed)
     }
 
     fn remove(&mut self, h0: u64, key: &[u8]) -> Result<bool, Failed> {
         self.burn()?;
-        let Ok(removed) = self.map.remove(h0, key);
-        Ok(removed)
+        self.map.remove(h0, key).map_err(|_| Failed)
     }
 }
 

@@ -3,11 +3,13 @@
 use crate::adaptive::universe::Chosen;
 use crate::subject::{Exactness, Subject};
 use crate::subjects::answers;
+use twiceshy::Geometry;
 use twiceshy::bloom::{BitFilter, Probes, WeightedBloomFilter};
-use twiceshy::cuckoo::{AdaptiveCuckooBuilder, AdaptiveCuckooFilter, Alternate, PartialKeyFilter};
+use twiceshy::cuckoo::{
+    AdaptiveCuckooBuilder, AdaptiveCuckooFilter, Alternate, MemoryCells, PartialKeyFilter,
+};
 use twiceshy::hash::{Hashed, Key, StreamHash};
-use twiceshy::sets::lock_step::{LockStepError, MemoryCells};
-use twiceshy::{Error, Filter, Geometry, Insert, Removed, Stats, View};
+use twiceshy::{Error, Filter, Insert, Removed, Stats, View};
 
 /// What is spelt alike for all that have files.
 macro_rules! common_abilities {
@@ -120,7 +122,7 @@ impl Insert for CuckooInLockStep {
     fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
         let h0 = key.h0();
         let key = self.filter.hash(&h0);
-        Ok(self.filter.insert_hashed(&key, &mut self.store)?)
+        self.filter.insert_hashed(&key, &mut self.store)
     }
 }
 
@@ -133,15 +135,14 @@ impl Subject for CuckooInLockStep {
     }
 
     fn check(&self) -> Result<(), String> {
-        let Ok(checked) = self.filter.check_lock_step(&self.store);
-        checked.map_err(|violation| violation.to_string())
+        let checked = self.filter.check_lock_step(&self.store);
+        checked.map_err(|error| error.to_string())
     }
 
     fn forget(&mut self, key: &Hashed<'_>) -> Option<Result<Removed, Error>> {
         let h0 = key.h0();
         let key = self.filter.hash(&h0);
-        let removed = self.filter.remove_hashed(&key, &mut self.store);
-        Some(removed.map_err(LockStepError::into))
+        Some(self.filter.remove_hashed(&key, &mut self.store))
     }
 
     fn forget_all(&mut self) -> Option<()> {

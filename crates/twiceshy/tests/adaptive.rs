@@ -6,9 +6,10 @@
 use std::slice::from_ref;
 
 use twiceshy::filters::adaptive::Leave;
-use twiceshy::filters::adaptive::policy::{Decision, Judge, Policy};
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::{AdaptiveFilter, Error, Geometry, Inserted, Minirun, Removed};
+use twiceshy::sets::policy::{Decision, Judge, Policy};
+use twiceshy::{AdaptiveFilter, Error, Inserted, Removed};
+use twiceshy::{Geometry, Minirun};
 
 const SLOTS: u64 = 100;
 
@@ -602,7 +603,7 @@ fn after_repeats_counts_the_mistakes_of_a_minirun_not_of_a_query() {
         let Some(minirun) = filter.lookup_hashed(query) else {
             return false;
         };
-        if judge.on_false_positive(minirun) == Decision::Adapt {
+        if judge.on_false_positive(minirun.id()) == Decision::Adapt {
             filter.adapt(query, minirun, &member).unwrap();
         }
         true

@@ -2,12 +2,17 @@
 //! mistake repeated, no member lost; what breaks that; and when to adapt.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
+use twiceshy::Buildable;
+use twiceshy::Minirun;
 use twiceshy::filters::adaptive::Leave;
-use twiceshy::filters::adaptive::policy::Policy;
 use twiceshy::hash::{HashKind, Seed, Sip13, StreamHash};
+use twiceshy::sets::policy::Policy;
+use twiceshy::sets::{Counted, KeyedSet, Learner, MemoryMap};
 use twiceshy::{
-    AdaptiveFilter, AdaptiveSet, Error, Inserted, Minirun, QuotientFilter, Removed, Reported,
+    AdaptiveFilter, AdaptiveSet, Builder, Error, ExtensionFilter, Inserted, QuotientFilter,
+    Removed, Reported, ReverseMap, TelescopingFilter,
 };
 use twiceshy_testing::Source;
 
@@ -121,13 +126,13 @@ fn a_new_insert_can_bring_mistakes_back_and_only_those_of_its_minirun() {
 fn removal_forgets_unless_ghosts_are_left() {
     for leave in [Leave::Nothing, Leave::Ghost] {
         let universe = 500..20_000;
-        let mut set = filled(2_000, 3, 500).with_ghosts(leave);
+        let mut set = filled(2_000, 3, 500);
         for query in mistakes(&set, universe.clone()) {
             set.report_false_positive(&query).unwrap();
         }
         for key in 0..500_u64 {
-            assert_eq!(set.remove(&key), Ok(Removed::One));
-            assert_eq!(set.remove(&key), Ok(Removed::NotFound));
+            assert_eq!(set.remove_leaving(&key, leave), Ok(Removed::One));
+            assert_eq!(set.remove_leaving(&key, leave), Ok(Removed::NotFound));
         }
         assert!(set.is_empty() && set.filter().is_empty());
         assert_eq!(set.filter().ghosts() > 0, leave == Leave::Ghost);
@@ -391,8 +396,7 @@ fn a_set_is_a_set() {
             .seed(Seed::from_u64(game));
         let mut set = AdaptiveSet::from_builder(builder)
             .unwrap()
-            .with_policy(policy[game as usize % 3])
-            .with_ghosts(leave);
+            .with_policy(policy[game as usize % 3]);
         let mut members = BTreeSet::new();
         for _ in 0..4_000 {
             let key = source.below(300).unwrap();
@@ -404,7 +408,7 @@ fn a_set_is_a_set() {
                     Err(Error::Full { .. }) => assert!(!member),
                     Err(error) => panic!("{error}"),
                 },
-                1 => match set.remove(&key) {
+                1 => match set.remove_leaving(&key, leave) {
                     Ok(removed) => assert_eq!(removed == Removed::One, members.remove(&key)),
                     Err(Error::Full { .. }) => assert!(member && leave == Leave::Ghost),
                     Err(error) => panic!("{error}"),
@@ -424,7 +428,7 @@ fn a_set_is_a_set() {
             operations += 1;
             // Every member is there, each with a fingerprint of its own.
             assert_eq!(set.check_invariants(), Ok(()));
-            assert_eq!(set.len(), members.len());
+            assert_eq!(set.len(), members.len() as u64);
         }
     }
     assert_eq!(operations, 48_000);
@@ -469,4 +473,113 @@ fn keys_and_hashes_are_the_same() {
         assert_eq!(by_key.lookup(&query), by_hash.lookup_hashed(&hashed));
         assert_eq!(by_key.entry(&query), by_hash.entry_hashed(&hashed));
     }
+}
+
+/// A map that fails after some time, in the middle of anything.
+#[derive(Default)]
+struct Failing {
+    map: MemoryMap,
+    left: std::cell::Cell<u32>,
+}
+
+#[derive(Debug)]
+enum Failed {
+    Map,
+    Filter(Error),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Failed::Filter(error)
+    }
+}
+
+impl Failing {
+    fn step(&self) -> Result<(), Failed> {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        if left == 0 { Err(Failed::Map) } else { Ok(()) }
+    }
+}
+
+impl ReverseMap for Failing {
+    type Error = Failed;
+
+    fn keys(&self, h0: RangeInclusive<u64>, each: impl FnMut(u64, &[u8])) -> Result<(), Failed> {
+        self.step()?;
+        Ok(self.map.keys(h0, each)?)
+    }
+
+    fn insert(&mut self, h0: u64, key: &[u8]) -> Result<bool, Failed> {
+        self.step()?;
+        Ok(self.map.insert(h0, key)?)
+    }
+
+    fn remove(&mut self, h0: u64, key: &[u8]) -> Result<bool, Failed> {
+        self.step()?;
+        Ok(self.map.remove(h0, key)?)
+    }
+}
+
+/// Over a map of one's own, with its own error. Whatever it refuses, who is in it is found.
+#[test]
+fn a_map_that_fails_loses_nobody() {
+    fn play<F: Learner<Failing, Error = Failed>>(filter: F) {
+        let mut set = KeyedSet::from_parts(filter, {
+            let map = Failing::default();
+            map.left.set(1);
+            map
+        })
+        .expect("both are empty");
+        let source = &mut Source::from_seed(1);
+        let (mut failed, mut refused, mut done) = (0, 0, 0);
+        for _ in 0..6_000 {
+            set.keys().left.set(source.below(6).unwrap() as u32);
+            let key = source.below(300).unwrap();
+            let result = match source.below(4).unwrap() {
+                0 => set.insert(&key).map(|_| ()),
+                1 => set.remove(&key).map(|_| ()),
+                _ => set.report_false_positive(&key).map(|_| ()),
+            };
+            match result {
+                Ok(()) => done += 1,
+                Err(Failed::Map) => failed += 1,
+                Err(Failed::Filter(error)) => {
+                    assert!(matches!(error, Error::Full { .. }), "{error}");
+                    refused += 1;
+                }
+            }
+            for (_, key) in set.keys().map.iter() {
+                assert!(set.contains(key), "a member is lost");
+            }
+        }
+        assert!(failed > 500 && done > 2_000, "{failed} {refused} {done}");
+    }
+    fn built<F: Buildable>() -> F {
+        let builder = Builder::<F>::new().slots(300).remainder_bits(2);
+        builder.seed(Seed::from_u64(3)).build().expect("small")
+    }
+    play(built::<AdaptiveFilter>());
+    play(built::<TelescopingFilter>());
+    play(built::<ExtensionFilter>());
+}
+
+/// With another seed the keys move to another map; with the same one they stay.
+#[test]
+fn a_set_over_a_counted_map_grows_and_is_rebuilt() {
+    let keys = Counted::new(MemoryMap::default());
+    let filter = AdaptiveFilter::new(100, 0.1).unwrap();
+    let mut set = KeyedSet::from_parts(filter, keys).unwrap();
+    for key in 0..1_000_u64 {
+        if set.insert(&key).is_err() {
+            set.grow().unwrap();
+            set.insert(&key).unwrap();
+        }
+    }
+    assert_eq!(set.keys().accesses().inserts, 1_000, "one for each key");
+    let fresh = AdaptiveFilter::builder().capacity(1_500).fpr(0.01);
+    set.rebuild(fresh).unwrap();
+    assert_eq!(set.keys().accesses().inserts, 1_000, "into an empty map");
+    assert!((0..1_000_u64).all(|key| set.is_member(&key) == Ok(true)));
+    assert_eq!(set.check_invariants(), Ok(()));
 }

@@ -46,7 +46,7 @@ fn against_a_model() {
                     Err(error) => assert!(matches!(error, Error::Full { .. }), "{error}"),
                 },
             }
-            assert_eq!(set.len(), members.len());
+            assert_eq!(set.len(), members.len() as u64);
             set.check_invariants().expect("as it must be");
         }
         assert!(members.iter().all(|key| set.contains(key)));

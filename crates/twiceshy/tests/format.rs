@@ -20,7 +20,8 @@ use twiceshy::bloom::{
     BlockedBloomFilter, BloomFilter, Class, RetouchedBloomFilter, WeightedBloomFilter, Weights,
 };
 use twiceshy::cuckoo::{
-    AdaptiveCuckooFilter, Alternate, CuckooBuilder, CuckooFilter, Packing, Scheme, VacuumFilter,
+    AdaptiveCuckooFilter, Alternate, CuckooBuilder, CuckooFilter, MemoryCells, Packing, Scheme,
+    VacuumFilter,
 };
 use twiceshy::file::FilterKind;
 use twiceshy::filters::adaptive::Leave;
@@ -28,10 +29,9 @@ use twiceshy::hash::{Hashed, Key, Seed, Sip13, StreamHash};
 use twiceshy::lists::{
     Bloomier, BuildList, Cascade, IntegratedXor, List, ListFile, Seesaw, StaticYesNo, delta,
 };
-use twiceshy::sets::keyed::{KeyedFilter, KeyedSet};
-use twiceshy::sets::lock_step::MemoryCells;
+use twiceshy::sets::{KeyedSet, Learner, MemoryMap};
 use twiceshy::{
-    AdaptiveFilter, Builder, CountingFilter, ExtensionFilter, Insert, QuotientFilter,
+    AdaptiveFilter, Builder, CountingFilter, Error, ExtensionFilter, Insert, QuotientFilter,
     TelescopingFilter,
 };
 use twiceshy::{Buildable, PlainTelescopingFilter};
@@ -308,7 +308,7 @@ fn adaptive(vector: &Vector) -> Vec<u8> {
 }
 
 /// A filter of the coded family that has learnt.
-fn coded<F: KeyedFilter>(vector: &Vector) -> KeyedSet<F> {
+fn coded<F: Buildable + Learner<MemoryMap, Error = Error>>(vector: &Vector) -> KeyedSet<F> {
     let mut set = KeyedSet::from_builder(measures::<F>(vector)).expect("a small set");
     for key in vector.keys() {
         set.insert(&key).expect(ROOM);

@@ -8,20 +8,21 @@
 use std::fs;
 use std::path::PathBuf;
 
+use twiceshy::Buildable;
 use twiceshy::any;
 use twiceshy::bloom::{
     BlockedBloomFilter, BloomFilter, Class, RetouchedBloomFilter, WeightedBloomFilter, Weights,
 };
+use twiceshy::cuckoo::MemoryCells;
 use twiceshy::cuckoo::{
     AdaptiveCuckooFilter, Alternate, CuckooBuilder, CuckooFilter, Packing, Scheme, VacuumFilter,
 };
 use twiceshy::file::{FilterKind, Stored, View};
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Seed};
-use twiceshy::sets::keyed::{KeyedFilter, KeyedSet};
-use twiceshy::sets::lock_step::MemoryCells;
+use twiceshy::sets::{KeyedSet, Learner, MemoryMap};
 use twiceshy::{
-    AdaptiveFilter, Builder, CountingFilter, ExtensionFilter, Filter, Insert,
+    AdaptiveFilter, Builder, CountingFilter, Error, ExtensionFilter, Filter, Insert,
     PlainTelescopingFilter, QuotientFilter, TelescopingFilter,
 };
 use twiceshy_testing::files::{Verdict, judge, repair};
@@ -230,7 +231,7 @@ fn golden_relatives_give_their_answers() {
 }
 
 /// A set that has learnt.
-fn coded<F: KeyedFilter>() -> KeyedSet<F> {
+fn coded<F: Buildable + Learner<MemoryMap, Error = Error>>() -> KeyedSet<F> {
     let builder = Builder::<F>::new().slots(150).remainder_bits(4);
     let mut set = KeyedSet::from_builder(builder.seed(Seed::from_u64(5))).expect("a small set");
     for key in MEMBERS {

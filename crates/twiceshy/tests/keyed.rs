@@ -5,9 +5,9 @@ mod share;
 
 use twiceshy::file::HEADER_BYTES;
 use twiceshy::hash::Seed;
-use twiceshy::sets::keyed::{KeyedFilter, KeyedSet};
+use twiceshy::sets::{KeyedSet, Learner, MemoryMap};
 use twiceshy::{
-    Buildable, Builder, ExtensionFilter, Geometry, PlainTelescopingFilter, TelescopingFilter,
+    Buildable, Builder, Error, ExtensionFilter, Geometry, PlainTelescopingFilter, TelescopingFilter,
 };
 use twiceshy_testing::adaptive::universe::Chosen;
 use twiceshy_testing::files::{Verdict, judge, repair};
@@ -106,7 +106,7 @@ fn extension_filters_conform() {
 }
 
 /// A small set that has learnt.
-fn learnt<F: KeyedFilter>() -> KeyedSet<F> {
+fn learnt<F: Buildable + Learner<MemoryMap, Error = Error>>() -> KeyedSet<F> {
     let builder = Builder::<F>::new().slots(30).remainder_bits(3);
     let mut set = KeyedSet::from_builder(builder.seed(Seed::from_u64(2))).expect("a small set");
     for key in 0..28_u64 {

@@ -17,9 +17,10 @@ use std::collections::BTreeSet;
 
 use twiceshy::bloom::{BlockedBloomFilter, BloomFilter};
 use twiceshy::cuckoo::{
-    AdaptiveCuckooFilter, AdaptiveCuckooSet, CuckooFilter, Packing, Scheme, VacuumFilter,
+    AdaptiveCuckooFilter, CuckooFilter, MemoryCells, Packing, Scheme, VacuumFilter,
 };
 use twiceshy::hash::{Seed, Sip13, StreamHash};
+use twiceshy::sets::KeyedSet;
 use twiceshy::{Filter, Insert, QuotientFilter, sizing};
 
 /// `ln(2 / 1e-9)`.
@@ -198,8 +199,8 @@ fn adaptive_cuckoo_filters_keep_the_promised_rate() {
     ] {
         let builder = AdaptiveCuckooFilter::builder(scheme).capacity(20_000);
         let builder = builder.fingerprint_bits(8).seed(Seed::from_u64(32));
-        let mut set: AdaptiveCuckooSet =
-            AdaptiveCuckooSet::from_builder(builder).expect("a small filter");
+        let filter: AdaptiveCuckooFilter = builder.build().expect("a small filter");
+        let mut set = KeyedSet::from_parts(filter, MemoryCells::default()).expect("both are empty");
         for key in 0..20_000_u64 {
             set.insert(&key).expect("room for it");
         }

@@ -5,8 +5,6 @@
 //!
 //! To add a filter: an adapter that implements [`Set`], and an [`Entry`] in [`ALL`].
 
-mod adaptive;
-mod cuckoo;
 mod forgetting;
 mod keyed;
 mod others;
@@ -17,18 +15,18 @@ use twiceshy::Stats;
 
 /// Every filter.
 pub(crate) const ALL: &[Entry] = &[
-    adaptive::ALWAYS,
-    adaptive::AFTER_2,
-    adaptive::AFTER_8,
+    keyed::ADAPTIVE,
+    keyed::ADAPTIVE_2ND,
+    keyed::ADAPTIVE_8TH,
     forgetting::ENTRY,
     keyed::TELESCOPING,
     keyed::TELESCOPING_PLAIN,
     keyed::EXTENSION,
-    cuckoo::CYCLIC_1,
-    cuckoo::CYCLIC_2,
-    cuckoo::CYCLIC_3,
-    cuckoo::SWAPPING,
-    cuckoo::CUCKOOING,
+    keyed::CYCLIC_1,
+    keyed::CYCLIC_2,
+    keyed::CYCLIC_3,
+    keyed::SWAPPING,
+    keyed::CUCKOOING,
     plain::QUOTIENT,
     plain::CUCKOO,
     plain::VACUUM,

@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
+use twiceshy::cuckoo::LockStep;
 use twiceshy::cuckoo::{AdaptiveCuckooFilter, Scheme};
 use twiceshy::hash::Seed;
-use twiceshy::sets::lock_step::LockStep;
 use twiceshy_store::engine::{Changes, Snapshot, Table};
 use twiceshy_store::{Durability, Engine, EngineError};
 
@@ -50,16 +50,13 @@ impl<E: Engine> CuckooStore<E> {
 
     /// Writes records that may be there, `batch` in each commit, and makes them safe at the end.
     pub(crate) fn insert(&mut self, data: Data, numbers: Range<u64>, batch: usize) -> Result<()> {
-        let fail = |error| anyhow!("the cuckoo filter's store: {error}");
         for first in numbers.clone().step_by(batch) {
             for i in first..numbers.end.min(first + batch as u64) {
                 let key = data.member(i);
                 let hashed = self.filter.hash(&key[..]);
-                let is_there = self.filter.is_member_hashed(&hashed, &self.cells);
-                if !is_there.map_err(fail)? {
+                if !self.filter.is_member_hashed(&hashed, &self.cells)? {
                     self.cells.value = data.value(i);
-                    let inserted = self.filter.insert_hashed(&hashed, &mut self.cells);
-                    inserted.map_err(fail)?;
+                    self.filter.insert_hashed(&hashed, &mut self.cells)?;
                 }
             }
             self.cells.commit()?;
@@ -97,32 +94,32 @@ impl<E: Engine> Cells<E> {
 }
 
 impl<E: Engine> LockStep for Cells<E> {
-    type Error = EngineError;
+    type Error = anyhow::Error;
 
-    fn read<R>(&self, cell: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>, EngineError> {
+    fn read<R>(&self, cell: u64, read: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
         let record = self.record(cell)?;
         Ok(record.map(|record| read(&record[..size_of::<Key>()])))
     }
 
-    fn put(&mut self, cell: u64, key: &[u8]) -> Result<(), EngineError> {
+    fn put(&mut self, cell: u64, key: &[u8]) -> Result<()> {
         let record = [key, &self.value].concat();
         self.pending.insert(cell, Some(record));
         Ok(())
     }
 
-    fn take(&mut self, cell: u64) -> Result<(), EngineError> {
+    fn take(&mut self, cell: u64) -> Result<()> {
         self.pending.insert(cell, None);
         Ok(())
     }
 
-    fn relocate(&mut self, from: u64, to: u64) -> Result<(), EngineError> {
+    fn relocate(&mut self, from: u64, to: u64) -> Result<()> {
         let record = self.record(from)?;
         self.pending.insert(from, None);
         self.pending.insert(to, record);
         Ok(())
     }
 
-    fn swap(&mut self, one: u64, two: u64) -> Result<(), EngineError> {
+    fn swap(&mut self, one: u64, two: u64) -> Result<()> {
         let (first, second) = (self.record(one)?, self.record(two)?);
         self.pending.insert(one, second);
         self.pending.insert(two, first);

@@ -6,8 +6,8 @@ mod shard;
 use std::fmt;
 
 use twiceshy::Error;
-use twiceshy::filters::adaptive::policy::Policy;
 use twiceshy::hash::{Hashed, Seed, Sip13, StreamHash, first_word};
+use twiceshy::sets::policy::Policy;
 
 use crate::engine::Table;
 use crate::filter::{Filter, Measures, slots_for};

@@ -27,8 +27,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use twiceshy::filters::adaptive::Leave;
-use twiceshy::filters::adaptive::policy::{Decision, Judge, Policy};
 use twiceshy::hash::{Hashed, Seed, Sip13};
+use twiceshy::sets::policy::{Decision, Judge, Policy};
 use twiceshy::{Error, Minirun};
 
 use super::Generation;
@@ -368,7 +368,7 @@ impl Shard {
         if judge.waiting() > MAX_WAITING {
             judge.forget();
         }
-        if when == When::PolicySays && judge.on_false_positive(minirun) == Decision::Wait {
+        if when == When::PolicySays && judge.on_false_positive(minirun.id()) == Decision::Wait {
             return Ok(Lesson::Waiting);
         }
         match filter.adapt(query, keys) {
@@ -377,7 +377,7 @@ impl Shard {
                 Ok(Lesson::Learnt)
             }
             Err(Error::Full { .. }) => {
-                judge.on_failure(minirun);
+                judge.on_failure(minirun.id());
                 Ok(Lesson::Full)
             }
             Err(error) => Err(error),

@@ -5,6 +5,7 @@ use std::fmt;
 use super::{Object, Resize, convert};
 use crate::bloom::{BitFilter, BlockedBloomFilter, BloomFilter, RetouchedBloomFilter};
 use crate::bloom::{Probes, WeightedBloomFilter};
+use crate::cuckoo::MemoryCells;
 use crate::cuckoo::{AdaptiveCuckooFilter, Alternate, PartialKeyFilter};
 use crate::entry::Entry;
 use crate::error::Error;
@@ -16,7 +17,6 @@ use crate::filters::plain::QuotientFilter;
 use crate::hash::{Hashed, StreamHash};
 use crate::mem::Memory;
 use crate::merge::{Collision, Merge};
-use crate::sets::lock_step::MemoryCells;
 use crate::stats::Stats;
 use crate::traits::{Filter, Insert};
 

@@ -26,7 +26,7 @@ use crate::table::Violation;
 /// that was never inserted, but whose fingerprint is there, takes another key's fingerprint
 /// away, and the filter then wrongly says "no" for that key.** So the caller vouches that the
 /// key is a member. Where the keys are at hand, let them vouch:
-/// [`AdaptiveCuckooSet::remove`](super::AdaptiveCuckooSet::remove) compares the key itself.
+/// [`AdaptiveCuckooSet`](crate::sets::AdaptiveCuckooSet) compares the key itself.
 pub struct PartialKeyFilter<H: StreamHash, A: Alternate, M = Memory> {
     pub(super) core: Core<M, A>,
     pub(super) keyed: H::Keyed,

@@ -18,7 +18,7 @@
 //! | --- | --- | --- | --- |
 //! | [`CuckooFilter`] | anywhere, found from the fingerprint | no | never |
 //! | [`VacuumFilter`] | near, found from the fingerprint | no | never |
-//! | [`AdaptiveCuckooFilter`], in [`AdaptiveCuckooSet`] | anywhere, from the key | in one of three ways | to insert, to adapt |
+//! | [`AdaptiveCuckooFilter`], in an [`AdaptiveCuckooSet`](crate::sets::AdaptiveCuckooSet) | anywhere, from the key | in one of three ways | to insert, to adapt |
 //!
 //! With `w`-bit fingerprints, any number `m` of buckets, and `n` keys:
 //!
@@ -72,7 +72,7 @@ mod shape;
 mod table;
 
 pub use self::adaptive::{
-    AdaptiveCuckooBuilder, AdaptiveCuckooFilter, AdaptiveCuckooSet, Bins, Plan, Scheme,
+    AdaptiveCuckooBuilder, AdaptiveCuckooFilter, Bins, LockStep, MemoryCells, Plan, Scheme,
 };
 pub use self::alternate::{Alternate, Anywhere, Near};
 pub use self::builder::{Buckets, CuckooBuilder};

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::{GOLDEN, HashKind, Key, KeyBytes, Seed, StreamHash, mix};
+use crate::error::Error;
 
 /// A hashed key that can still make its later words.
 ///
@@ -134,6 +135,18 @@ impl<'k> Hashed<'k> {
             Source::Key { key, .. } => Some(key),
             Source::Words(_) | Source::Mixed => None,
         }
+    }
+
+    /// The key's bytes, for a store of keys.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the words were chosen: there is no key then.
+    pub(crate) fn stored_key(&self) -> Result<&[u8], Error> {
+        self.key().ok_or_else(|| {
+            Error::mismatch(
+                "a chosen hash has no key to store; hash a key with the filter's `hash`",
+            )
+        })
     }
 
     /// The `width` bits of the stream that start at bit `from_bit`, as a number.

@@ -150,9 +150,8 @@ impl<F: Form> DynamicList<F> {
         let seed = Seed::random()?;
         match Self::with_map(MemoryMap::default(), yes, no, fpr, seed) {
             Ok(list) => Ok(list),
-            Err(ListError::Filter(error)) => Err(error),
-            Err(ListError::Broken(violation)) => Err(Error::mismatch(violation.to_string())),
-            Err(ListError::Map(never)) => match never {},
+            Err(ListError::Filter(error) | ListError::Map(error)) => Err(error),
+            Err(ListError::Broken(violation)) => Err(violation.into()),
         }
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! | rule | why | by |
 //! | --- | --- | --- |
-//! | *No fingerprint is a prefix of another*: an insertion extends both sides until it is so | the one member behind a wrong answer is known at once | [`Meet::Apart`] |
+//! | *No fingerprint is a prefix of another*: an insertion extends both sides until it is so | the one member behind a wrong answer is known at once | [`AdaptiveSet::insert_apart`] |
 //! | *Ghosts*: a removed fingerprint leaves its extension behind, for the next insertion that it fits | removing and inserting again makes no mistake come back | [`Leave::Ghost`] |
 //! | *Another hash function*, a few keys at a time | extensions never take more than `O(n)` bits | a frontier |
 //!
@@ -59,13 +59,13 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
+use super::AdaptiveSet;
 use crate::builder::Builder;
 use crate::error::Error;
-use crate::filters::adaptive::set::Meet;
-use crate::filters::adaptive::{AdaptiveFilter, AdaptiveSet, Leave};
+use crate::filters::adaptive::AdaptiveFilter;
+use crate::geometry::Geometry;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
-use crate::outcome::{Inserted, Removed, Reported};
-use crate::table::{Geometry, Violation};
+use crate::outcome::{Inserted, Leave, Removed, Reported};
 
 /// A set of keys and a broom filter in front of it. See the [module](self).
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ impl<H: StreamHash> BroomSet<H> {
     /// # Errors
     /// Those of [`Builder::build`].
     pub fn from_builder(builder: Builder<AdaptiveFilter<H>>) -> Result<Self, Error> {
-        let old = configured(AdaptiveSet::from_builder(builder)?);
+        let old = AdaptiveSet::from_builder(builder)?;
         let next = successor(&old)?;
         Ok(BroomSet {
             old,
@@ -143,7 +143,7 @@ impl<H: StreamHash> BroomSet<H> {
         }
     }
 
-    /// Adds a key; [`Inserted::Present`] if it is a member already.
+    /// Adds a key, if it is not a member already.
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is left, [`Error::Inseparable`] if hashes agree for ever;
@@ -152,7 +152,7 @@ impl<H: StreamHash> BroomSet<H> {
         key.with_bytes(|bytes| {
             let side = self.side_mut(bytes);
             let before = extensions(side);
-            let insertion = side.insert(bytes)?;
+            let insertion = side.insert_apart(bytes)?;
             let has_grown = extensions(side) > before;
             if insertion != Inserted::Present {
                 self.order.insert(bytes.into());
@@ -170,7 +170,7 @@ impl<H: StreamHash> BroomSet<H> {
     /// [`Error::Full`] if there is no slot for the ghost; nothing has changed then.
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
         key.with_bytes(|bytes| {
-            let removed = self.side_mut(bytes).remove(bytes)?;
+            let removed = self.side_mut(bytes).remove_leaving(bytes, Leave::Ghost)?;
             self.order.remove(bytes);
             Ok(removed)
         })
@@ -214,12 +214,12 @@ impl<H: StreamHash> BroomSet<H> {
                 self.begin_phase();
                 return;
             };
-            if self.next.insert(&key[..]).is_err() {
+            if self.next.insert_apart(&key[..]).is_err() {
                 return;
             }
             let _ = self
                 .old
-                .remove_leaving(&key[..], Leave::Nothing)
+                .remove(&key[..])
                 .expect("a removal that leaves nothing needs no room");
             self.frontier = Some(key);
         }
@@ -240,8 +240,8 @@ impl<H: StreamHash> BroomSet<H> {
 
     /// How many keys there are.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.order.len()
+    pub fn len(&self) -> u64 {
+        self.order.len() as u64
     }
 
     /// Is it empty?
@@ -277,33 +277,24 @@ impl<H: StreamHash> BroomSet<H> {
     /// fingerprint matches another's key (so that none is a prefix of another).
     ///
     /// # Errors
-    /// The first invariant that does not hold.
-    pub fn check_invariants(&self) -> Result<(), Violation> {
+    /// [`Error::Mismatch`] with the first invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Error> {
         for (side, behind) in [(&self.old, false), (&self.next, true)] {
             side.check_invariants()?;
             for key in side.iter() {
                 if self.is_behind(key) != behind || !self.order.contains(key) {
-                    return Err(Violation::new("a key is on the wrong side", 0));
+                    return Err(Error::mismatch("a key is on the wrong side"));
                 }
-            }
-            let filter = side.filter();
-            for key in side.iter() {
-                let hashed = Hashed::from_bytes::<H>(&filter.seed(), key);
-                if filter.matching(&hashed) != 1 {
-                    let id = filter.geometry().id(hashed.h0());
-                    return Err(Violation::new("a fingerprint is a prefix of another", id));
+                if side.filter().matching(&side.filter().hash(key)) != 1 {
+                    return Err(Error::mismatch("a fingerprint is a prefix of another"));
                 }
             }
         }
-        if self.old.len() + self.next.len() != self.order.len() {
-            return Err(Violation::new("a key is missing", self.order.len() as u64));
+        if self.old.len() + self.next.len() != self.len() {
+            return Err(Error::mismatch("a key is missing"));
         }
         Ok(())
     }
-}
-
-fn configured<H: StreamHash>(set: AdaptiveSet<H>) -> AdaptiveSet<H> {
-    set.with_ghosts(Leave::Ghost).with_meeting(Meet::Apart)
 }
 
 /// An empty set of the same measures with another hash function, which nobody can know who
@@ -318,7 +309,7 @@ fn successor<H: StreamHash>(set: &AdaptiveSet<H>) -> Result<AdaptiveSet<H>, Erro
         .slots(geometry.slots())
         .remainder_bits(geometry.remainder_bits())
         .seed(Seed::from_bytes(bytes));
-    Ok(configured(AdaptiveSet::from_builder(builder)?))
+    AdaptiveSet::from_builder(builder)
 }
 
 /// Slots beyond one for each member.

@@ -1,9 +1,12 @@
-//! Who is behind a fingerprint: the keys, in hash order.
+//! Reverse maps: the keys behind the fingerprints, in hash order.
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::Error;
+use crate::hash::{Hashed, Seed, StreamHash};
+use crate::outcome::Removed;
+use crate::traits::Filter;
 
 /// An ordered set of (`h0`, key): what an adaptive filter needs to fix a mistake.
 ///
@@ -11,7 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// rewrites the map, and any ordered store can serve: a B-tree, an LSM tree, an index of a
 /// SQL database.
 pub trait ReverseMap {
-    /// What can go wrong in the store.
+    /// What can go wrong in the store. For a [`KeyedSet`](super::KeyedSet) it must also be able to
+    /// hold a filter's [`Error`], by `From`.
     type Error;
 
     /// Calls `each` with every key whose `h0` is in the range.
@@ -37,18 +41,19 @@ pub trait ReverseMap {
     fn remove(&mut self, h0: u64, key: &[u8]) -> Result<bool, Self::Error>;
 }
 
-/// A reverse map in memory.
+/// A reverse map in memory. It does not fail.
 ///
 /// ```
 /// use twiceshy::ReverseMap;
-/// use twiceshy::sets::reverse_map::MemoryMap;
+/// use twiceshy::sets::MemoryMap;
 ///
 /// let mut map = MemoryMap::default();
-/// map.insert(7, b"anna").unwrap();
-/// map.insert(9, b"otto").unwrap();
+/// map.insert(7, b"anna")?;
+/// map.insert(9, b"otto")?;
 /// let mut found = vec![];
-/// map.keys(0..=8, |h0, key| found.push((h0, key.to_vec()))).unwrap();
+/// map.keys(0..=8, |h0, key| found.push((h0, key.to_vec())))?;
 /// assert_eq!(found, [(7, b"anna".to_vec())]);
+/// # Ok::<(), twiceshy::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MemoryMap {
@@ -75,13 +80,9 @@ impl MemoryMap {
 }
 
 impl ReverseMap for MemoryMap {
-    type Error = Infallible;
+    type Error = Error;
 
-    fn keys(
-        &self,
-        h0: RangeInclusive<u64>,
-        mut each: impl FnMut(u64, &[u8]),
-    ) -> Result<(), Infallible> {
+    fn keys(&self, h0: RangeInclusive<u64>, mut each: impl FnMut(u64, &[u8])) -> Result<(), Error> {
         let from = (*h0.start(), Box::default());
         for (found, key) in self.keys.range(from..) {
             if found > h0.end() {
@@ -92,123 +93,67 @@ impl ReverseMap for MemoryMap {
         Ok(())
     }
 
-    fn insert(&mut self, h0: u64, key: &[u8]) -> Result<bool, Infallible> {
+    fn insert(&mut self, h0: u64, key: &[u8]) -> Result<bool, Error> {
         Ok(self.keys.insert((h0, key.into())))
     }
 
-    fn remove(&mut self, h0: u64, key: &[u8]) -> Result<bool, Infallible> {
+    fn remove(&mut self, h0: u64, key: &[u8]) -> Result<bool, Error> {
         Ok(self.keys.remove(&(h0, key.into())))
     }
 }
 
-/// How often a reverse map was used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Accesses {
-    /// Ranges that were read.
-    pub reads: u64,
-    /// Keys that were in them.
-    pub keys: u64,
-    /// Keys that were added or removed.
-    pub writes: u64,
+/// Reads the keys of a range, hashed.
+pub(super) fn read<H: StreamHash, R: ReverseMap>(
+    keys: &R,
+    seed: &Seed,
+    h0: RangeInclusive<u64>,
+) -> Result<Vec<Hashed<'static>>, R::Error> {
+    let mut found = Vec::new();
+    keys.keys(h0, |_, key| {
+        found.push(Hashed::from_bytes::<H>(seed, key).into_owned());
+    })?;
+    Ok(found)
 }
 
-/// A reverse map that counts how often it is used. That is what a filter costs its store.
-///
-/// ```
-/// use twiceshy::ReverseMap;
-/// use twiceshy::sets::reverse_map::{Counted, MemoryMap};
-///
-/// let mut map = Counted::new(MemoryMap::default());
-/// map.insert(7, b"anna").unwrap();
-/// map.keys(0..=9, |_, _| {}).unwrap();
-/// let accesses = map.accesses();
-/// assert_eq!((accesses.reads, accesses.keys, accesses.writes), (1, 1, 1));
-/// ```
-#[derive(Debug, Default)]
-pub struct Counted<R> {
-    map: R,
-    reads: AtomicU64,
-    keys: AtomicU64,
-    writes: u64,
+/// Is this key in the map?
+pub(super) fn has<R: ReverseMap<Error: From<Error>>>(
+    keys: &R,
+    key: &Hashed<'_>,
+) -> Result<bool, R::Error> {
+    let bytes = key.stored_key()?;
+    let mut found = false;
+    keys.keys(key.h0()..=key.h0(), |_, other| found |= other == bytes)?;
+    Ok(found)
 }
 
-impl<R> Counted<R> {
-    /// Counts from zero.
-    #[must_use]
-    pub fn new(map: R) -> Self {
-        Counted {
-            map,
-            reads: AtomicU64::new(0),
-            keys: AtomicU64::new(0),
-            writes: 0,
-        }
+/// Removes a key from the map, and if it was there from the filter: its fingerprint is the last to
+/// go. Where that fails, the map gets the key back.
+pub(super) fn remove<R: ReverseMap<Error: From<Error>>>(
+    keys: &mut R,
+    key: &Hashed<'_>,
+    from_filter: impl FnOnce(&R) -> Result<(), R::Error>,
+) -> Result<Removed, R::Error> {
+    let bytes = key.stored_key()?;
+    if !keys.remove(key.h0(), bytes)? {
+        return Ok(Removed::NotFound);
     }
-
-    /// The map.
-    #[must_use]
-    pub fn get(&self) -> &R {
-        &self.map
+    if let Err(error) = from_filter(keys) {
+        keys.insert(key.h0(), bytes)?;
+        return Err(error);
     }
-
-    /// The map alone.
-    #[must_use]
-    pub fn into_inner(self) -> R {
-        self.map
-    }
-
-    /// How often it was used.
-    #[must_use]
-    pub fn accesses(&self) -> Accesses {
-        Accesses {
-            reads: self.reads.load(Ordering::Relaxed),
-            keys: self.keys.load(Ordering::Relaxed),
-            writes: self.writes,
-        }
-    }
+    Ok(Removed::One)
 }
 
-impl<R: Clone> Clone for Counted<R> {
-    fn clone(&self) -> Self {
-        let Accesses {
-            reads,
-            keys,
-            writes,
-        } = self.accesses();
-        Counted {
-            map: self.map.clone(),
-            reads: AtomicU64::new(reads),
-            keys: AtomicU64::new(keys),
-            writes,
-        }
+/// Verifies that a filter has one fingerprint for each of its keys, and none more.
+pub(super) fn check<F: Filter>(filter: &F, keys: &[Hashed<'_>]) -> Result<(), Error> {
+    if filter.len() != keys.len() as u64 {
+        return Err(Error::mismatch("not one fingerprint for each key"));
     }
-}
-
-impl<R: ReverseMap> ReverseMap for Counted<R> {
-    type Error = R::Error;
-
-    fn keys(
-        &self,
-        h0: RangeInclusive<u64>,
-        mut each: impl FnMut(u64, &[u8]),
-    ) -> Result<(), R::Error> {
-        let mut keys = 0;
-        let result = self.map.keys(h0, |h0, key| {
-            keys += 1;
-            each(h0, key);
-        });
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        self.keys.fetch_add(keys, Ordering::Relaxed);
-        result
-    }
-
-    fn insert(&mut self, h0: u64, key: &[u8]) -> Result<bool, R::Error> {
-        self.writes += 1;
-        self.map.insert(h0, key)
-    }
-
-    fn remove(&mut self, h0: u64, key: &[u8]) -> Result<bool, R::Error> {
-        self.writes += 1;
-        self.map.remove(h0, key)
+    match keys.iter().find(|key| !filter.contains_hashed(key)) {
+        Some(key) => Err(Error::mismatch(format!(
+            "a member is answered \"no\", at the hash {}",
+            key.h0()
+        ))),
+        None => Ok(()),
     }
 }

@@ -4,14 +4,13 @@
 //! They may forget a mistake when they learn another, so they are not timed where none may
 //! come back.
 
-use std::convert::Infallible;
 use std::hint::black_box;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use twiceshy::hash::{Seed, Xxh3};
-use twiceshy::sets::keyed::{Failure, KeyedFilter};
+use twiceshy::sets;
 use twiceshy::{
     Buildable, Builder, Error, ExtensionFilter, Insert, PlainTelescopingFilter, ReverseMap,
     TelescopingFilter,
@@ -63,6 +62,11 @@ pub(super) const EXTENSION: Entry = Entry {
     build: build::<ExtensionFilter<Xxh3>>,
 };
 
+/// A filter that learns from the first members.
+trait Keyed: sets::Learner<Among, Error = Error> {}
+
+impl<F: sets::Learner<Among, Error = Error>> Keyed for F {}
+
 struct Coded<F> {
     filter: F,
     geometry: Geometry,
@@ -71,7 +75,7 @@ struct Coded<F> {
 
 fn build<F>(workload: &Workload) -> Result<Box<dyn Contender>>
 where
-    F: KeyedFilter + Buildable + Insert + Clone + 'static,
+    F: Keyed + Buildable + Insert + Clone + 'static,
 {
     let filter = Builder::<F>::new()
         .slots(workload.slots())
@@ -86,19 +90,15 @@ where
 }
 
 /// The first members as a reverse map.
-struct Among<'m> {
-    members: &'m Members,
+struct Among {
+    members: Rc<Members>,
     count: u64,
 }
 
-impl ReverseMap for Among<'_> {
-    type Error = Infallible;
+impl ReverseMap for Among {
+    type Error = Error;
 
-    fn keys(
-        &self,
-        h0: RangeInclusive<u64>,
-        mut each: impl FnMut(u64, &[u8]),
-    ) -> Result<(), Infallible> {
+    fn keys(&self, h0: RangeInclusive<u64>, mut each: impl FnMut(u64, &[u8])) -> Result<(), Error> {
         for key in self.members.within(h0, self.count) {
             let hashed = self.members.hash(key);
             each(hashed.h0(), hashed.key().unwrap_or_default());
@@ -106,36 +106,34 @@ impl ReverseMap for Among<'_> {
         Ok(())
     }
 
-    fn insert(&mut self, _: u64, _: &[u8]) -> Result<bool, Infallible> {
+    fn insert(&mut self, _: u64, _: &[u8]) -> Result<bool, Error> {
         Ok(false)
     }
 
-    fn remove(&mut self, _: u64, _: &[u8]) -> Result<bool, Infallible> {
+    fn remove(&mut self, _: u64, _: &[u8]) -> Result<bool, Error> {
         Ok(false)
     }
 }
 
-fn in_memory<T>(result: Result<T, Failure<Infallible>>) -> Result<T> {
-    result.map_err(|failure| match failure {
-        Failure::Filter(error) => error.into(),
-        Failure::Map(never) => match never {},
-    })
-}
+impl<F: Keyed> Coded<F> {
+    /// The members that have been inserted.
+    fn among(&self) -> Result<Among> {
+        Ok(Among {
+            members: self.members.clone().context("the keys are not known")?,
+            count: self.filter.len(),
+        })
+    }
 
-impl<F: KeyedFilter> Coded<F> {
     #[cold]
     fn insert_from(&mut self, key: u64) -> Result<()> {
-        let members = self.members.clone().context("the keys are not known")?;
-        let hashed = members.hash(key);
-        let among = Among {
-            members: &members,
-            count: self.filter.len(),
-        };
-        in_memory(self.filter.insert_from(&hashed, &among))
+        let mut among = self.among()?;
+        let hashed = among.members.hash(key);
+        self.filter.insert_key(&hashed, &mut among)?;
+        Ok(())
     }
 }
 
-impl<F: KeyedFilter + Insert + Clone + 'static> Contender for Coded<F> {
+impl<F: Keyed + Insert + Clone + 'static> Contender for Coded<F> {
     #[inline(always)]
     fn insert(&mut self, key: u64) -> Result<()> {
         match self.filter.insert(&key) {
@@ -158,23 +156,20 @@ impl<F: KeyedFilter + Insert + Clone + 'static> Contender for Coded<F> {
     }
 
     fn ask_strangers(&mut self, keys: &[u64]) -> Result<u64> {
-        let members = self.members.clone().context("the keys are not known")?;
-        let among = Among {
-            members: &members,
-            count: self.filter.len(),
-        };
+        let mut among = self.among()?;
         let mut wrong = 0;
         for &key in black_box(keys) {
             if self.filter.contains(&key) {
                 wrong += 1;
-                in_memory(self.filter.adapt_from(&members.hash(key), &among))?;
+                let hashed = among.members.hash(key);
+                self.filter.learn(&hashed, &mut among)?;
             }
         }
         Ok(black_box(wrong))
     }
 }
 
-impl<F: KeyedFilter + Insert + Clone + 'static> Learner for Coded<F> {
+impl<F: Keyed + Insert + Clone + 'static> Learner for Coded<F> {
     fn meet(&mut self, members: Rc<Members>) {
         self.members = Some(members);
     }
@@ -187,14 +182,10 @@ impl<F: KeyedFilter + Insert + Clone + 'static> Learner for Coded<F> {
     }
 
     fn adapt_all(&mut self, mistakes: &[Mistake]) -> Result<u64> {
-        let members = self.members.clone().context("the keys are not known")?;
-        let among = Among {
-            members: &members,
-            count: self.filter.len(),
-        };
+        let mut among = self.among()?;
         let mut changed = 0;
         for mistake in black_box(mistakes) {
-            let fixed = in_memory(self.filter.adapt_from(&mistake.query, &among))?;
+            let fixed = self.filter.learn(&mistake.query, &mut among)?;
             changed += fixed.extended;
         }
         Ok(black_box(changed))

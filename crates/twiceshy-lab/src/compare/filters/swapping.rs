@@ -6,10 +6,9 @@
 use std::hint::black_box;
 
 use anyhow::Result;
-use twiceshy::cuckoo::{AdaptiveCuckooFilter, Scheme};
+use twiceshy::Removed;
+use twiceshy::cuckoo::{AdaptiveCuckooFilter, MemoryCells, Scheme};
 use twiceshy::hash::{Seed, Xxh3};
-use twiceshy::sets::lock_step::MemoryCells;
-use twiceshy::{Error, Removed};
 
 use super::{Contender, Entry, REMAINDER_BITS};
 use crate::compare::operation::Operation;
@@ -51,8 +50,7 @@ impl Contender for Swapping {
     #[inline(always)]
     fn insert(&mut self, key: u64) -> Result<()> {
         let hashed = self.filter.hash(&key);
-        let inserted = self.filter.insert_hashed(&hashed, &mut self.keys);
-        Ok(inserted.map_err(Error::from)?)
+        Ok(self.filter.insert_hashed(&hashed, &mut self.keys)?)
     }
 
     #[inline(always)]
@@ -77,8 +75,7 @@ impl Contender for Swapping {
             if self.filter.contains(&key) {
                 wrong += 1;
                 let hashed = self.filter.hash(&key);
-                let mended = self.filter.adapt_hashed(&hashed, &mut self.keys);
-                mended.map_err(Error::from)?;
+                self.filter.adapt_hashed(&hashed, &mut self.keys)?;
             }
         }
         Ok(black_box(wrong))

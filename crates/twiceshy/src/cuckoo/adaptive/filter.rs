@@ -4,6 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::cells::{Cells, Content};
+use super::lock_step::LockStep;
 use super::plan::{Identity, Plan, Scheme};
 use crate::bits::Bytes;
 use crate::cuckoo::search::{Cell, Occupants, OtherBuckets, Search};
@@ -12,14 +13,13 @@ use crate::facade::facade;
 use crate::hash::{GOLDEN, Hashed, Key, Seed, Sip13, StreamHash, mix};
 use crate::mem::{HugePages, Memory};
 use crate::outcome::{Adapted, Removed, Reported};
-use crate::sets::lock_step::{LockStep, LockStepError};
 use crate::stats::Stats;
-use crate::table::Violation;
+use crate::violation::Violation;
 
 /// An adaptive cuckoo filter: fingerprints in cells, and the keys in the same cells of a store.
 ///
 /// Every change takes the store, always the same one, which nobody else changes.
-/// [`AdaptiveCuckooSet`](super::AdaptiveCuckooSet) has both in one, and can't be used wrongly.
+/// [`AdaptiveCuckooSet`](crate::sets::AdaptiveCuckooSet) has both in one, and can't be used wrongly.
 pub struct AdaptiveCuckooFilter<H: StreamHash = Sip13, M = Memory> {
     pub(super) cells: Cells<M>,
     pub(super) len: u64,
@@ -29,8 +29,6 @@ pub struct AdaptiveCuckooFilter<H: StreamHash = Sip13, M = Memory> {
     /// Adaptations so far, from which swapping draws its partners.
     adaptations: u64,
 }
-
-type Outcome<T, S> = Result<T, LockStepError<<S as LockStep>::Error>>;
 
 impl<H: StreamHash> AdaptiveCuckooFilter<H> {
     pub(super) fn from_parts(plan: Plan, seed: Seed, huge_pages: HugePages) -> Result<Self, Error> {
@@ -48,8 +46,8 @@ impl<H: StreamHash> AdaptiveCuckooFilter<H> {
         &mut self,
         key: &Hashed<'_>,
         store: &mut S,
-    ) -> Outcome<(), S> {
-        let bytes = bytes_of(key)?;
+    ) -> Result<(), S::Error> {
+        let bytes = key.stored_key()?;
         let plan = *self.cells.plan();
         let identity = plan.identity(key);
         let bins = plan.bins_of(&identity);
@@ -62,14 +60,11 @@ impl<H: StreamHash> AdaptiveCuckooFilter<H> {
             None => {
                 let mut occupants = Keys::new::<H>(&mut self.cells, store, &self.seed);
                 let room = self.search.make_room(&mut occupants, bins)?;
-                room.ok_or(Error::Full {
-                    used: self.len,
-                    slots: plan.cells(),
-                })?
+                room.ok_or_else(|| self.full())?
             }
         };
         let number = self.cells.number(cell);
-        store.put(number, bytes).map_err(LockStepError::Store)?;
+        store.put(number, bytes)?;
         let content = content_at(&plan, &identity, cell, 0);
         self.cells.set(cell, content);
         self.len += 1;
@@ -85,11 +80,11 @@ impl<H: StreamHash> AdaptiveCuckooFilter<H> {
         &mut self,
         key: &Hashed<'_>,
         store: &mut S,
-    ) -> Outcome<Removed, S> {
+    ) -> Result<Removed, S::Error> {
         match self.find(key, store)? {
             Some(cell) => {
                 let number = self.cells.number(cell);
-                store.take(number).map_err(LockStepError::Store)?;
+                store.take(number)?;
                 self.cells.set(cell, Content::default());
                 self.len -= 1;
                 Ok(Removed::One)
@@ -108,32 +103,40 @@ impl<H: StreamHash> AdaptiveCuckooFilter<H> {
         &mut self,
         query: &Hashed<'_>,
         store: &mut S,
-    ) -> Outcome<Reported, S> {
+    ) -> Result<Reported, S::Error> {
         if !self.contains_hashed(query) {
             return Ok(Reported::NotPositive);
         }
         if self.find(query, store)?.is_some() {
             return Ok(Reported::Member);
         }
+        self.change_matches(query, store).map(Reported::Fixed)
+    }
+
+    /// Gives each key that matches a query another fingerprint.
+    pub(crate) fn change_matches<S: LockStep>(
+        &mut self,
+        query: &Hashed<'_>,
+        store: &mut S,
+    ) -> Result<Adapted, S::Error> {
         // One after the other: a change may move what else matches.
         let mut matches: Vec<Cell> = self.cells.matches(query).collect();
         // Two of the locations may be the same.
         matches.sort_unstable();
         matches.dedup();
-        let most = matches.len();
         let mut adapted = Adapted::default();
-        for _ in 0..most {
+        for _ in 0..matches.len() {
             let Some(cell) = self.cells.matches(query).next() else {
                 break;
             };
             self.change(cell, store)?;
             adapted.extended += 1;
         }
-        Ok(Reported::Fixed(adapted))
+        Ok(adapted)
     }
 
     /// Gives the key of a cell another fingerprint.
-    fn change<S: LockStep>(&mut self, cell: Cell, store: &mut S) -> Outcome<(), S> {
+    fn change<S: LockStep>(&mut self, cell: Cell, store: &mut S) -> Result<(), S::Error> {
         self.adaptations += 1;
         let plan = *self.cells.plan();
         match plan.scheme() {
@@ -156,14 +159,18 @@ impl<H: StreamHash> AdaptiveCuckooFilter<H> {
             Scheme::Cuckooing => {
                 let mut occupants = Keys::new::<H>(&mut self.cells, store, &self.seed);
                 if !self.search.evict(&mut occupants, cell)? {
-                    return Err(LockStepError::Filter(Error::Full {
-                        used: self.len,
-                        slots: plan.cells(),
-                    }));
+                    return Err(self.full().into());
                 }
             }
         }
         Ok(())
+    }
+
+    fn full(&self) -> Error {
+        Error::Full {
+            used: self.len,
+            slots: self.plan().cells(),
+        }
     }
 
     /// Removes everything. The store is the caller's to empty.
@@ -209,20 +216,31 @@ impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
         self.cells.matches(key).next().is_some()
     }
 
+    /// The first cell that matches a key; `None` if it is certainly no member.
+    #[must_use]
+    pub fn lookup_hashed(&self, key: &Hashed<'_>) -> Option<u64> {
+        let cell = self.cells.matches(key).next()?;
+        Some(self.cells.number(cell))
+    }
+
     /// Is the key a member? Reads the stored keys that match it, so this is certain.
     ///
     /// # Errors
     /// The store's, and [`Error::Mismatch`] if the key has no bytes.
-    pub fn is_member_hashed<S: LockStep>(&self, key: &Hashed<'_>, store: &S) -> Outcome<bool, S> {
+    pub fn is_member_hashed<S: LockStep>(
+        &self,
+        key: &Hashed<'_>,
+        store: &S,
+    ) -> Result<bool, S::Error> {
         Ok(self.find(key, store)?.is_some())
     }
 
     /// The cell of a member.
-    fn find<S: LockStep>(&self, key: &Hashed<'_>, store: &S) -> Outcome<Option<Cell>, S> {
-        let bytes = bytes_of(key)?;
+    fn find<S: LockStep>(&self, key: &Hashed<'_>, store: &S) -> Result<Option<Cell>, S::Error> {
+        let bytes = key.stored_key()?;
         for cell in self.cells.matches(key) {
-            let same = store.read(self.cells.number(cell), |stored| stored == bytes);
-            if same.map_err(LockStepError::Store)? == Some(true) {
+            let same = store.read(self.cells.number(cell), |stored| stored == bytes)?;
+            if same == Some(true) {
                 return Ok(Some(cell));
             }
         }
@@ -281,14 +299,10 @@ impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
     /// the key in its cell, which may lie there, and no other cell has a key.
     ///
     /// # Errors
-    /// The first invariant that does not hold, or the store's error.
-    pub fn check_lock_step<S: LockStep>(
-        &self,
-        store: &S,
-    ) -> Result<Result<(), Violation>, S::Error> {
-        if let Err(violation) = self.check_invariants() {
-            return Ok(Err(violation));
-        }
+    /// [`Error::Mismatch`] with the first invariant that does not hold. The store's.
+    pub fn check_lock_step<S: LockStep>(&self, store: &S) -> Result<(), S::Error> {
+        self.check_invariants().map_err(Error::from)?;
+        let broken = |what, cell| Err(Error::from(Violation::new(what, cell)).into());
         let plan = self.plan();
         for number in 0..plan.cells() {
             let cell = self.cells.cell(number);
@@ -313,15 +327,13 @@ impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
                 lives_here && functions.any(|at| identity.fingerprints[at as usize] == fingerprint)
             })?;
             match right {
-                Some(false) => {
-                    return Ok(Err(Violation::new("a key is not of its cell", number)));
-                }
+                Some(false) => return broken("a key is not of its cell", number),
                 Some(true) if fingerprint != 0 => {}
                 None if fingerprint == 0 => {}
-                _ => return Ok(Err(Violation::new("a key or fingerprint is alone", number))),
+                _ => return broken("a key or fingerprint is alone", number),
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 }
 
@@ -340,12 +352,6 @@ fn content_at(plan: &Plan, identity: &Identity, cell: Cell, selector: u32) -> Co
         fingerprint: identity.fingerprints[function],
         selector,
     }
-}
-
-fn bytes_of<'h>(key: &'h Hashed<'_>) -> Result<&'h [u8], Error> {
-    key.key().ok_or_else(|| {
-        Error::mismatch("a chosen hash has no key to store; hash a key with the filter's `hash`")
-    })
 }
 
 /// The occupants are keys: where one could live as well is asked of the store, once.
@@ -369,7 +375,7 @@ impl<'t, S: LockStep> Keys<'t, S> {
         }
     }
 
-    fn identity(&mut self, cell: Cell) -> Outcome<Identity, S> {
+    fn identity(&mut self, cell: Cell) -> Result<Identity, S::Error> {
         let known = self.known.iter().rev();
         let mut known = known.filter(|(other, _)| *other == cell);
         if let Some((_, identity)) = known.next() {
@@ -379,28 +385,27 @@ impl<'t, S: LockStep> Keys<'t, S> {
         let plan = self.cells.plan();
         let identity = self
             .store
-            .read(number, |key| (self.hash)(plan, self.seed, key));
-        let identity = identity.map_err(LockStepError::Store)?;
+            .read(number, |key| (self.hash)(plan, self.seed, key))?;
         let Some(identity) = identity.filter(|id| plan.bins_of(id).contains(&cell.bucket)) else {
-            return Err(LockStepError::Filter(Error::mismatch(format!(
+            return Err(Error::mismatch(format!(
                 "the store has not the key of cell {number}; use the store that the filter was \
                  filled with, and nobody else changes"
-            ))));
+            ))
+            .into());
         };
         self.known.push((cell, identity));
         Ok(identity)
     }
 
     /// Two cells of one bin, the first of which has a key, change places.
-    fn exchange(&mut self, one: Cell, two: Cell) -> Outcome<(), S> {
+    fn exchange(&mut self, one: Cell, two: Cell) -> Result<(), S::Error> {
         let first = self.identity(one)?;
         if self.cells.get(two).fingerprint == 0 {
             return self.relocate(one, two);
         }
         let second = self.identity(two)?;
         let numbers = (self.cells.number(one), self.cells.number(two));
-        let swapped = self.store.swap(numbers.0, numbers.1);
-        swapped.map_err(LockStepError::Store)?;
+        self.store.swap(numbers.0, numbers.1)?;
         let plan = *self.cells.plan();
         let selectors = [one, two].map(|cell| self.cells.get(cell).selector);
         self.cells
@@ -412,7 +417,7 @@ impl<'t, S: LockStep> Keys<'t, S> {
 }
 
 impl<S: LockStep> Occupants for Keys<'_, S> {
-    type Error = LockStepError<S::Error>;
+    type Error = S::Error;
     /// A cell is known by its key, which is read when it is looked at.
     type Bucket = ();
 
@@ -426,7 +431,7 @@ impl<S: LockStep> Occupants for Keys<'_, S> {
 
     fn read(&self, _: u64) {}
 
-    fn other_buckets(&mut self, (): (), cell: Cell) -> Outcome<OtherBuckets, S> {
+    fn other_buckets(&mut self, (): (), cell: Cell) -> Result<OtherBuckets, S::Error> {
         let identity = self.identity(cell)?;
         let (mut elsewhere, mut count) = ([0; 3], 0);
         for &bin in self.cells.plan().bins_of(&identity) {
@@ -438,11 +443,10 @@ impl<S: LockStep> Occupants for Keys<'_, S> {
         Ok((elsewhere, count))
     }
 
-    fn relocate(&mut self, from: Cell, to: Cell) -> Outcome<(), S> {
+    fn relocate(&mut self, from: Cell, to: Cell) -> Result<(), S::Error> {
         let identity = self.identity(from)?;
         let numbers = (self.cells.number(from), self.cells.number(to));
-        let moved = self.store.relocate(numbers.0, numbers.1);
-        moved.map_err(LockStepError::Store)?;
+        self.store.relocate(numbers.0, numbers.1)?;
         let selector = self.cells.get(from).selector;
         let content = content_at(self.cells.plan(), &identity, to, selector);
         self.cells.set(to, content);

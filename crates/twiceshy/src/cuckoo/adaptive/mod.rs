@@ -40,12 +40,10 @@ mod builder;
 mod cells;
 mod file;
 mod filter;
+mod lock_step;
 mod plan;
-mod set;
 
 pub use self::builder::{AdaptiveCuckooBuilder, Cells};
 pub use self::filter::AdaptiveCuckooFilter;
+pub use self::lock_step::{LockStep, MemoryCells};
 pub use self::plan::{Bins, Plan, Scheme};
-pub use self::set::AdaptiveCuckooSet;
-#[cfg(doc)]
-use crate::sets::lock_step::LockStep;

@@ -17,7 +17,7 @@
 //! Extending needs the member's key, so somebody must keep the keys: the *reverse map*, an
 //! ordered set of (`h0`, key) that is only read when a mistake is fixed. The fingerprints of
 //! one quotient and remainder, a *minirun*, are a multiset; which belongs to which key is not
-//! stored but found when needed (see the source of `pairing`). [`AdaptiveSet`] bundles filter and
+//! stored but found when needed (see the source of `pairing`). [`AdaptiveSet`](crate::AdaptiveSet) bundles filter and
 //! reverse map so that nothing can go wrong; with a database of your own as the reverse
 //! map, use [`AdaptiveFilter`] by these rules:
 //!
@@ -59,10 +59,8 @@ mod keyed;
 mod marked;
 mod merge;
 mod ops;
-pub mod policy;
 pub mod rebuild;
 mod remove;
-pub mod set;
 mod verify;
 mod write;
 
@@ -84,11 +82,10 @@ use crate::table::{Extensions, Geometry, Marks, Minirun, Violation};
 use crate::traits::{Adaptive, Filter, Insert};
 
 pub use self::iter::StoredFingerprint;
-pub use self::set::AdaptiveSet;
 pub use crate::outcome::Leave;
 
 /// An adaptive quotient filter. See the [module](self) for how to use it rightly, or take
-/// [`AdaptiveSet`].
+/// [`AdaptiveSet`](crate::AdaptiveSet).
 ///
 /// ```
 /// use twiceshy::AdaptiveFilter;
@@ -305,6 +302,12 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
             count: print.count,
             value: print.value,
         })
+    }
+
+    /// Bits of a value beside each remainder.
+    #[must_use]
+    pub fn value_bits(&self) -> u32 {
+        self.core.layout.value_bits
     }
 
     /// How many live fingerprints match a key.

@@ -9,8 +9,7 @@ use std::ops::Range;
 
 use super::*;
 use crate::outcome::{Removed, Reported};
-use crate::sets::coded::{ExtensionSet, TelescopingSet};
-use crate::sets::keyed::KeyedSet;
+use crate::sets::{Counted, ExtensionSet, KeyedSet, Learner, MemoryMap, TelescopingSet};
 
 /// `ln(2 / 1e-9)`.
 const LN: f64 = 21.416_413;
@@ -36,7 +35,8 @@ fn filled<S: Symbols>(bits: u32, overflow: Overflow) -> KeyedSet<CodedFilter<S>>
         .seed(Seed::from_u64(4))
         .build()
         .expect("a small filter");
-    let mut set = KeyedSet::from_filter(filter.with_overflow(overflow));
+    let mut set = KeyedSet::from_parts(filter.with_overflow(overflow), MemoryMap::default())
+        .expect("both are empty");
     for key in 0..MEMBERS {
         set.insert(&key).expect("5% of the slots are free");
     }
@@ -52,10 +52,13 @@ struct Asked {
 }
 
 /// Asks, and reports what is wrong.
-fn ask<S: Symbols>(
-    set: &mut KeyedSet<CodedFilter<S>>,
+fn ask<S: Symbols, R>(
+    set: &mut KeyedSet<CodedFilter<S>, R>,
     queries: impl IntoIterator<Item = u64>,
-) -> Asked {
+) -> Asked
+where
+    CodedFilter<S>: Learner<R, Error = Error>,
+{
     let mut asked = Asked::default();
     for query in queries {
         match set.report_false_positive(&query) {
@@ -204,7 +207,7 @@ fn every_width_of_extensions() {
 fn keys_that_do_not_fit_are_refused() {
     let mut set = filled::<Coder<Selectors>>(4, Overflow::Keep);
     let query = (STRANGERS..).find(|query| set.contains(query)).unwrap();
-    let mut filter = set.filter.clone();
+    let mut filter = set.filter().clone();
     let hashed = filter.hash(&query);
     let at = filter.lookup_hashed(&hashed).unwrap();
     let before = filter.to_bytes();
@@ -248,10 +251,11 @@ fn keys_that_do_not_fit_are_refused() {
 /// What a filter costs its store: one range for each mistake, as long as codes have room.
 #[test]
 fn accesses_are_counted() {
-    let mut set = filled::<Coder<Selectors>>(8, Overflow::Keep);
-    let before = set.accesses();
+    let (filter, keys) = filled::<Coder<Selectors>>(8, Overflow::Keep).into_parts();
+    let mut set = KeyedSet::from_parts(filter, Counted::new(keys)).expect("its keys");
+    let before = set.keys().accesses();
     let asked = ask(&mut set, queries(4));
-    let after = set.accesses();
+    let after = set.keys().accesses();
     let wrong = asked.wrong.len() as u64;
     // The set looks whether the query is a member, the filter reads its run.
     assert_eq!(after.reads - before.reads, 2 * wrong);
@@ -270,10 +274,11 @@ fn ask_extended(set: &mut ExtensionSet, queries: Range<u64>) -> (u64, u64) {
 /// What a filter costs its store: one range for each mistake, whether codes have room or not.
 #[test]
 fn accesses_for_extensions_are_counted() {
-    let mut set = filled::<Coder<Extensions>>(8, Overflow::Keep);
-    let before = set.accesses();
-    let wrong = ask_extended(&mut set, queries(20)).0;
-    let after = set.accesses();
+    let (filter, keys) = filled::<Coder<Extensions>>(8, Overflow::Keep).into_parts();
+    let mut set = KeyedSet::from_parts(filter, Counted::new(keys)).expect("its keys");
+    let before = set.keys().accesses();
+    let wrong = ask(&mut set, queries(20)).wrong.len() as u64;
+    let after = set.keys().accesses();
     assert_eq!(after.reads - before.reads, 2 * wrong);
     assert!(after.keys - before.keys < 2 * wrong);
 }
@@ -344,7 +349,7 @@ fn degradation_of_extensions() {
 fn keys_of_another_minirun_are_refused() {
     let mut set = filled::<Coder<Extensions>>(4, Overflow::Keep);
     let query = (STRANGERS..).find(|query| set.contains(query)).unwrap();
-    let mut filter = set.filter.clone();
+    let mut filter = set.filter().clone();
     let hashed = filter.hash(&query);
     let at = filter.lookup_hashed(&hashed).unwrap();
     let before = filter.to_bytes();
