@@ -64,14 +64,6 @@ fn pdep_is_slow() -> bool {
     amd && family < 0x19
 }
 
-/// The first bit of `settled` at or after `from`, which is at most 64.
-#[inline(always)]
-pub(super) fn first_from(settled: u64, from: u32) -> Option<u32> {
-    // SAFETY: see `Avx2`. With 64 all bits stay, and none is left.
-    let settled = settled ^ unsafe { _bzhi_u64(settled, from) };
-    (settled != 0).then(|| settled.trailing_zeros())
-}
-
 /// A bit for each slot up to and including which as many bits of `opened` are set, and `open` more,
 /// as of `closed`. Both halves of the block are always summed: which of them it is, no predictor
 /// knows.
@@ -107,14 +99,6 @@ impl Isa for Avx2 {
     fn deposit(bits: u64, mask: u64) -> u64 {
         // SAFETY: see `Avx2`.
         unsafe { _pdep_u64(bits, mask) }
-    }
-
-    /// The count of opened less the count of closed at every slot, as prefix sums of bytes:
-    /// settled is where it is zero.
-    #[inline(always)]
-    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
-        // What closes at a slot counts from the next one on.
-        first_from(all_balanced(opened, closed << 1, 0), from)
     }
 
     #[inline(always)]

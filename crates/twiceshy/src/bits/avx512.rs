@@ -100,11 +100,6 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
-        avx2::first_from(Self::all_settled(opened, closed, 0), from)
-    }
-
-    #[inline(always)]
     fn all_settled(opened: u64, closed: u64, open: u32) -> u64 {
         // What closes at a slot counts from the next one on.
         // SAFETY: see `Avx512`.
@@ -236,30 +231,6 @@ impl Isa for Avx512 {
             let here = _mm512_loadu_si512(at.cast());
             let closed = closed(here, packed, byte, before, to);
             _mm512_storeu_si512(at.cast(), closed);
-        }
-    }
-
-    /// Read once and written once: a vector that is read where one was just written, but not the same
-    /// bytes, waits until that is in the cache.
-    #[inline(always)]
-    unsafe fn close_words_twice(words: *mut u8, packed: &Packed, slot: u32, to: u32, then_to: u32) {
-        let before = packed.bit_in_byte(slot);
-        let behind = before + packed.bits();
-        if !packed.is_in_vector(slot, to) || !packed.is_in_vector(slot, then_to) {
-            // SAFETY: the caller's promise.
-            return unsafe {
-                close_many(words, packed, slot, behind, to);
-                close_many(words, packed, slot, before, then_to);
-            };
-        }
-        // SAFETY: see `Avx512` and the caller's promise. Both ends are in the vector.
-        unsafe {
-            let byte = packed.byte(slot);
-            let at = words.add(byte);
-            let here = _mm512_loadu_si512(at.cast());
-            let once = closed(here, packed, byte, behind, to);
-            let twice = closed(once, packed, byte, before, then_to);
-            _mm512_storeu_si512(at.cast(), twice);
         }
     }
 

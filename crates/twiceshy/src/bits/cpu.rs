@@ -14,7 +14,7 @@ use super::packed::Packed;
 use super::raw_block::{RawBlock, load, store};
 use super::scan::{self, Scan, Scanned};
 use super::select;
-use super::word::{close_bits, mask_below, mask_through, open_bit, rank_through};
+use super::word::{close_bits, mask_below, mask_through, open_bit};
 
 /// A set of instructions to compile an [`Operation`] for.
 pub trait Isa: Copy {
@@ -29,11 +29,6 @@ pub trait Isa: Copy {
     /// The low bits of `bits`, one for each set bit of `mask`, from the lowest up, in the
     /// places of those.
     fn deposit(bits: u64, mask: u64) -> u64;
-
-    /// The first slot at or after `from` where everything that has
-    /// opened has closed: with as many bits of `opened` up to and including it as of `closed`
-    /// below it. From `from` on there are never fewer. `from` is at most 64.
-    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32>;
 
     /// All slots where everything that has opened has closed, a bit each: with as many bits
     /// of `opened` up to and including the slot, and `open` more, as of `closed` below it.
@@ -175,21 +170,6 @@ pub trait Isa: Copy {
         unsafe { close_by_shift::<Self>(words, packed, start, before, to) };
     }
 
-    /// [`close_words`](Self::close_words) for the slot behind `slot`, through slot `to`, and then for
-    /// `slot` itself, through slot `then_to`.
-    ///
-    /// # Safety
-    /// As there.
-    #[inline(always)]
-    unsafe fn close_words_twice(words: *mut u8, packed: &Packed, slot: u32, to: u32, then_to: u32) {
-        let before = packed.bit_in_byte(slot);
-        // SAFETY: the caller's promise.
-        unsafe {
-            Self::close_words(words, packed, slot, before + packed.bits(), to);
-            Self::close_words(words, packed, slot, before, then_to);
-        }
-    }
-
     /// Puts `value` in at slot `at`: those from there up to `to` come up by one, and what was in that
     /// is no more. If there are no such slots, the same holds as for `close_words`.
     ///
@@ -305,26 +285,6 @@ impl Isa for Portable {
             bits >>= 1;
         }
         result
-    }
-
-    /// Jumps from a slot to the end of all that has opened there, until that is nothing.
-    #[inline(always)]
-    fn first_settled(opened: u64, closed: u64, from: u32) -> Option<u32> {
-        let mut slot = from;
-        while slot < 64 {
-            let rank = rank_through(opened, slot);
-            let bit = Self::select_bit(closed, rank.wrapping_sub(1) & 63);
-            let end = 64 - bit.leading_zeros();
-            if end > slot {
-                slot = end;
-            } else if bit == 0 && rank != 0 {
-                // Something has opened that does not close here.
-                return None;
-            } else {
-                return Some(slot);
-            }
-        }
-        None
     }
 
     #[inline(always)]

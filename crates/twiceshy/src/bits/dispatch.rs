@@ -63,7 +63,7 @@ macro_rules! dispatch {
     )*) => {
         $(
             $crate::bits::dispatch! {
-                @choice $of $type $by $meta $vis $verb $own $args $output
+                @choice $of $type $by $meta $vis $verb $own $owned $args $output
             }
             #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
             $crate::bits::dispatch! {
@@ -83,7 +83,7 @@ macro_rules! dispatch {
     };
     // The verb itself.
     (@choice [$($of:tt)*] [$type:ty] [$($by:tt)*] [$($meta:tt)*] [$vis:vis] $verb:ident
-        [$($own:tt)*] [$($arg:ident: $arg_type:ty),*] [$output:ty]
+        [$($own:tt)*] [$($owned:ident),*] [$($arg:ident: $arg_type:ty),*] [$output:ty]
     ) => {
         impl<$($of)*> $type {
             $($meta)*
@@ -93,17 +93,21 @@ macro_rules! dispatch {
                     // SAFETY: the flag is set only where every feature that the function enables was
                     // found.
                     #[allow(unsafe_code, reason = "the one use of the flag")]
-                    return unsafe { $crate::bits::OnAvx512::<$type>::$verb(self, $($arg),*) };
+                    return unsafe {
+                        $crate::bits::OnAvx512::<$type>::$verb::<$($owned),*>(self, $($arg),*)
+                    };
                 }
                 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
                 if self.cpu().has_avx2() {
                     // SAFETY: as above.
                     #[allow(unsafe_code, reason = "the one use of the flag")]
-                    return unsafe { $crate::bits::OnAvx2::<$type>::$verb(self, $($arg),*) };
+                    return unsafe {
+                        $crate::bits::OnAvx2::<$type>::$verb::<$($owned),*>(self, $($arg),*)
+                    };
                 }
                 // SAFETY: it enables no feature.
                 #[allow(unsafe_code, reason = "it looks like the others")]
-                unsafe { $crate::bits::OnAny::<$type>::$verb(self, $($arg),*) }
+                unsafe { $crate::bits::OnAny::<$type>::$verb::<$($owned),*>(self, $($arg),*) }
             }
         }
     };

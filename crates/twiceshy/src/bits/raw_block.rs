@@ -242,13 +242,6 @@ impl<'t> RawBlockMut<'t> {
         }
     }
 
-    /// The packing of the slots.
-    #[inline(always)]
-    #[must_use]
-    pub fn packed(&self) -> &'t Packed {
-        self.packed
-    }
-
     /// Writes the eight bytes at `AT` of the header.
     #[inline(always)]
     pub fn set_word<const AT: usize>(&mut self, word: u64) {

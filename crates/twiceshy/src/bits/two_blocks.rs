@@ -112,18 +112,6 @@ impl<'t> TwoBlocks<'t> {
         }
     }
 
-    /// [`close`](Self::close) for the slot behind `slot`, through slot `to`, and then for `slot` itself,
-    /// through slot `then_to`.
-    #[inline(always)]
-    pub fn close_twice<I: Isa>(&mut self, slot: u32, to: u32, then_to: u32) {
-        debug_assert!(slot < to && slot <= then_to && then_to < to && to < 64);
-        // SAFETY: as above.
-        unsafe {
-            let words = self.start.add(self.slots_at);
-            I::close_words_twice(words, self.packed, slot, to, then_to);
-        }
-    }
-
     /// [`close`](Self::close) through the last slot of the block, which takes what is in the first one of
     /// the next block. `before` is how many bits are before the slot.
     #[inline(always)]
@@ -148,18 +136,6 @@ impl<'t> TwoBlocks<'t> {
         unsafe { I::close_all_of_two(self.start.add(AT), self.start_of_next().add(AT), bit) };
     }
 
-    /// Takes out the first slot of the next block: those behind it, through slot `to`, move down by
-    /// one, and that is left empty.
-    #[inline(always)]
-    pub fn close_next<I: Isa>(&mut self, to: u32) {
-        debug_assert!(to < 64);
-        // SAFETY: the room.
-        unsafe {
-            let words = self.start_of_next().add(self.slots_at);
-            I::close_words(words, self.packed, 0, 0, to);
-        }
-    }
-
     /// Puts `value` in at slot `at`: moves those from there up to `to` up by one, over what was in
     /// slot `to`. `at <= to`; with 63 and 64 alike the last slot of the block is no more. A slot has
     /// room for `value`.
@@ -175,17 +151,14 @@ impl<'t> TwoBlocks<'t> {
         }
     }
 
-    /// [`open`](Self::open) for the first slot of the next block.
+    /// Puts `value` in front of all slots of the block, of which the last is no more.
     #[inline(always)]
-    pub fn open_next<I: Isa>(&mut self, to: u32, value: u64) {
-        debug_assert!(to <= 64 && value >> self.packed.bits() == 0);
-        // SAFETY: the room, and a header before the first slot.
+    pub fn open_all<I: Isa>(&mut self, value: u64) {
+        debug_assert!(value >> self.packed.bits() == 0);
+        // SAFETY: as above.
         unsafe {
-            let words = self.start_of_next().add(self.slots_at);
-            if to > 62 {
-                return I::open_all_words(words, self.packed, value);
-            }
-            I::open_words(words, self.packed, 0, to, value);
+            let words = self.start.add(self.slots_at);
+            I::open_all_words(words, self.packed, value);
         }
     }
 }
@@ -209,13 +182,10 @@ mod tests {
     enum How {
         /// Inside the block, from one slot through another; the first is so far into its window.
         Near(u32, u32, u32),
-        /// The slot behind one through another, and then that one through a third.
-        Twice(u32, u32, u32),
         All(u32, u32),
-        Next(u32),
         /// Opens one slot, up to another.
         Open(u32, u32),
-        OpenNext(u32),
+        OpenAll,
     }
 
     const VALUE: u64 = 0x0123_4567_89ab_cdef;
@@ -236,14 +206,12 @@ mod tests {
                     let before = before(&packed, start, inside);
                     two.in_register().close::<I>(start, before, to);
                 }
-                How::Twice(slot, to, then_to) => two.close_twice::<I>(slot, to, then_to),
                 How::All(from, inside) => {
                     let before = before(&packed, from - inside, inside);
                     two.close_all::<I>(from - inside, before);
                 }
-                How::Next(to) => two.close_next::<I>(to),
                 How::Open(from, to) => two.open::<I>(from, to, VALUE & mask_below(packed.bits())),
-                How::OpenNext(to) => two.open_next::<I>(to, VALUE & mask_below(packed.bits())),
+                How::OpenAll => two.open_all::<I>(VALUE & mask_below(packed.bits())),
             }
         }
     }
@@ -276,23 +244,17 @@ mod tests {
             let mut expected = table.bytes().to_vec();
             let packed = table.packed().clone();
             // From where to where a slot goes, and what is in it then.
-            let (block, from, to, value) = match how {
-                How::Near(from, to, _) | How::Twice(from, _, to) => (0, from, to, 0),
-                How::All(from, _) => (0, from, 63, slots(&expected, &packed, 1)[0]),
-                How::Next(to) => (1, 0, to, 0),
-                How::Open(from, to) => (0, to.min(63), from, VALUE & mask_below(bits)),
-                How::OpenNext(to) => (1, to.min(63), 0, VALUE & mask_below(bits)),
+            let (from, to, value) = match how {
+                How::Near(from, to, _) => (from, to, 0),
+                How::All(from, _) => (from, 63, slots(&expected, &packed, 1)[0]),
+                How::Open(from, to) => (to.min(63), from, VALUE & mask_below(bits)),
+                How::OpenAll => (63, 0, VALUE & mask_below(bits)),
             };
-            let mut values = slots(&expected, &packed, block);
-            if let How::Twice(slot, to, _) = how {
-                values.remove(slot as usize + 1);
-                values.insert(to as usize, 0);
-            }
+            let mut values = slots(&expected, &packed, 0);
             values.remove(from as usize);
             values.insert(to as usize, value);
-            let at = block * (SLOTS_AT + packed.bytes_per_block()) + SLOTS_AT;
             for (slot, &value) in values.iter().enumerate() {
-                packed.set(&mut expected[at..], slot as u32, value);
+                packed.set(&mut expected[SLOTS_AT..], slot as u32, value);
             }
             cpu.run(Close(&mut table, 0, how));
             assert!(table.bytes() == expected, "{bits} bits, {cpu:?}, {how:?}");
@@ -308,12 +270,7 @@ mod tests {
                 for to in (from..64).step_by(if bits % 4 == 1 { 1 } else { 3 }) {
                     check(bits, How::Near(from, to, inside(from)));
                 }
-                for to in (from + 1..64).step_by(if bits % 4 == 1 { 3 } else { 9 }) {
-                    check(bits, How::Twice(from, to, from.midpoint(to)));
-                    check(bits, How::Twice(from, to, to - 1));
-                }
                 check(bits, How::All(from, inside(from)));
-                check(bits, How::Next(from));
             }
         }
     }
@@ -321,14 +278,12 @@ mod tests {
     #[test]
     fn opening_matches_a_vector_at_every_width_and_range() {
         for bits in 1..=56 {
-            for from in 0..=64 {
+            for from in 0..64 {
                 for to in (from..=64).step_by(if bits % 4 == 1 { 1 } else { 3 }) {
-                    if from < 64 {
-                        check(bits, How::Open(from, to));
-                    }
+                    check(bits, How::Open(from, to));
                 }
-                check(bits, How::OpenNext(from));
             }
+            check(bits, How::OpenAll);
         }
     }
 
@@ -349,7 +304,6 @@ mod tests {
                 unsafe {
                     let words = blocks.bytes_mut().as_mut_ptr().add(SLOTS_AT);
                     I::close_words(words, &packed, start, bit, to);
-                    I::close_words_twice(words, &packed, start, to, bit);
                     I::close_all_words(words, bits, first + bit, !0);
                     I::open_words(words, &packed, start, bit.wrapping_mul(to), !0);
                     I::open_words(words, &packed, start, to, !0);

@@ -9,7 +9,7 @@ use crate::filters::adaptive::fill::Fill;
 use crate::hash::{Hashed, StreamHash};
 use crate::sets::reverse_map::ReverseMap;
 use crate::sizing::MAX_LOAD;
-use crate::table::{Geometry, Minirun};
+use crate::table::{Geometry, Minirun, Taken};
 
 impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
     /// Reads the minirun of a hash.
@@ -98,7 +98,7 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
                 self.rewrite(minirun)
             }
             Some(_) if F::TAG_BITS == 0 && !self.members.any(list) => {
-                if self.filter.core_mut().remove_plain(h0).is_ok() {
+                if self.filter.core_mut().remove_plain(h0) == Taken::One {
                     return Ok(());
                 }
                 self.rewrite(minirun)

@@ -13,6 +13,6 @@ mod recut;
 pub(crate) use self::pairing::pair_some;
 pub(crate) use self::print::{
     Counter, Digit, Digits, Layout, Print, Stream, common_digits, digits, extension_slot,
-    first_digit, max_digits,
+    max_digits,
 };
 pub(crate) use self::recut::recut;

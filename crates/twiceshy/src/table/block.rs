@@ -14,8 +14,8 @@
 
 use super::sidecar::Sidecar;
 use crate::bits::{
-    Isa, Packed, RawBlock, RawBlockMut, TwoBlocks, in_register, mask_below, open_bit, rank_through,
-    shift_bits_down, shift_bits_up,
+    Isa, Packed, RawBlock, RawBlockMut, TwoBlocks, in_register, mask_below, mask_through, open_bit,
+    rank_through,
 };
 
 const OFFSET: usize = 0;
@@ -171,19 +171,6 @@ impl Header {
         !(marked | marked << 1)
     }
 
-    /// The first slot at or after `from` before which the runs of all lower quotients (of
-    /// its own, too, if `OWN`) have ended; `None` if there is none in this block. `from` is
-    /// at least the block's offset and at most 64.
-    #[inline(always)]
-    pub(super) fn first_settled<I: Isa, const OWN: bool>(&self, from: u32) -> Option<u32> {
-        let opened = if OWN {
-            self.occupieds
-        } else {
-            self.occupieds << 1
-        };
-        I::first_settled(opened, self.own_ends(), from)
-    }
-
     /// The first empty slot at or after `from`, where that is in a run, or the end of one, or the
     /// end of all runs of earlier blocks; `None` if there is none in this block. Where the runs up to
     /// one have ended, a slot is empty if the home of the next one is behind it. The offset and
@@ -194,13 +181,18 @@ impl Header {
         (empty != 0).then(|| empty.trailing_zeros())
     }
 
-    /// How many slots of this block move when all of the block before it do: those before the
-    /// first that is settled.
+    /// The first empty slot at or after any slot `from` that is not before the offset; `None` if there is
+    /// none in this block. Both must be below 64.
     #[inline(always)]
-    pub(super) fn moving<I: Isa>(&self) -> u32 {
-        // The runs of earlier blocks may take all of it.
-        let from = u32::from(self.offset).min(64);
-        self.first_settled::<I, false>(from).unwrap_or(64)
+    pub(super) fn next_empty<I: Isa>(&self, from: u32) -> Option<u32> {
+        let gaps = I::with_room(self.bounds(), self.occupieds);
+        // From the start of a gap on slots are empty up to the next home.
+        let before = gaps & mask_through(from);
+        let start = before.checked_ilog2();
+        if start.is_some_and(|start| self.occupieds & mask_through(from) >> start << start == 0) {
+            return Some(from);
+        }
+        first_of(gaps ^ before)
     }
 
     /// The last slot that moves when one is closed in a run of this block that ends at slot `from` or
@@ -213,31 +205,15 @@ impl Header {
         first_of(I::bits_from(settled, from))
     }
 
-    /// [`last_moving`](Self::last_moving) for two slots of a run, where `from` is the second and is closed
-    /// first; and then for the other.
-    ///
-    /// When it is its turn, all that moved has come down by one. A run that ended where the home of the
-    /// next one is, has room behind it then: the same question with all homes one further up.
-    ///
-    /// [`Isa::with_room`] wants homes that are at the ends of their runs or before, and these are, as far as it
-    /// matters: a run that comes down, and the one that loses two slots, ends *behind* its home. Earlier runs
-    /// may end at home, but their homes are at or before all ends that are asked for; and later ones are not
-    /// reached, since the second closing stops with the first at the latest.
+    /// [`last_moving`](Self::last_moving) for a run of an earlier block that reaches into this one. All of
+    /// those end before the offset, and that slot moves.
     #[inline(always)]
-    pub(super) fn last_moving_of_two<I: Isa>(&self, from: u32) -> Option<(u32, u32)> {
-        let next_homes = self.occupieds & self.occupieds.wrapping_sub(1);
-        let ends = self.own_ends();
-        let settled = first_of(I::bits_from(I::with_room(ends, next_homes), from))?;
-        let then_settled = first_of(I::bits_from(I::with_room(ends, next_homes << 1), from))?;
-        Some((settled, then_settled - 1))
-    }
-
-    /// [`last_moving`](Self::last_moving) if it is in a run of an earlier block, where `last` is the last
-    /// slot of all such runs: the one before the offset.
-    #[inline(always)]
-    pub(super) fn last_moving_displaced<I: Isa>(&self, last: u32) -> Option<u32> {
-        debug_assert_eq!(last + 1, u32::from(self.offset));
-        let last_slots = self.own_ends() | 1 << (last & 63);
+    pub(super) fn last_moving_displaced<I: Isa>(&self) -> Option<u32> {
+        let last = u32::from(self.offset).wrapping_sub(1);
+        if last > 62 {
+            return None;
+        }
+        let last_slots = self.own_ends() | 1 << last;
         first_of(I::with_room(last_slots, self.occupieds))
     }
 
@@ -248,14 +224,15 @@ impl Header {
         ((below as i64) < 0).then(|| below.count_ones())
     }
 
-    /// The first slot of a run and how many there are behind it, as [`probe`](Self::probe) finds
-    /// them: of the run whose end is number `rank`, from 1 on, at or behind slot `from`, and that
-    /// does not start before `home`. Very many if it does not end in this block.
+    /// The first slot of the run of quotient `i` and how many there are behind it, as
+    /// [`probe`](Self::probe) finds them, where it is the `rank`th of this block, from 1 on. Very many if
+    /// it does not end here.
     #[inline(always)]
-    pub(super) fn member_run<I: Isa>(&self, from: u32, rank: u32, home: u32) -> (u32, u32) {
+    pub(super) fn member_run<I: Isa>(&self, rank: u32, i: u32) -> (u32, u32) {
+        let from = u32::from(self.offset);
         let bounds = self.ends >> (from & 63) << 1 | 1;
         let both = I::select_pair(bounds, rank);
-        let start = (both.trailing_zeros() as i32).max(home as i32 - from as i32);
+        let start = (both.trailing_zeros() as i32).max(i as i32 - from as i32);
         // The run ends at bit `63 - leading_zeros`; with a start, but without an end, that is not
         // behind the start.
         let more = 62 - (start + both.leading_zeros() as i32);
@@ -269,61 +246,13 @@ impl Header {
         let below = self.occupieds << (!i & 63);
         let before = (below << 1).count_ones();
         let occupied = (below as i64 >> 63) as u64;
-        self.place_from::<I, S>(self.bounds(), occupied, before, i)
-    }
-
-    /// For a quotient whose run is in the next block, or would be, not in its own: has it one (all
-    /// ones, or all zeros), and how many runs of this block end there before it? `None` if it starts
-    /// here, or may. The offset must be below 64.
-    #[inline(always)]
-    pub(super) fn displaced(&self, i: u32) -> Option<(u64, u32)> {
-        let below = self.occupieds << (!i & 63);
-        let here = self.own_ends().count_ones();
-        let before = (below << 1).count_ones().checked_sub(here)?;
-        // With none of them it starts there only if one ends right before it.
-        if before == 0 && self.ends >> 63 == 0 {
-            return None;
-        }
-        Some(((below as i64 >> 63) as u64, before))
-    }
-
-    /// [`place`](Self::place) in the block behind the home of a quotient, by what
-    /// [`displaced`](Self::displaced) says there.
-    #[inline(always)]
-    pub(super) fn place_displaced<I: Isa, S: Sidecar>(
-        &self,
-        (occupied, before): (u64, u32),
-    ) -> Place {
-        self.place_from::<I, S>(self.ends << 1 | 1, occupied, before, 0)
-    }
-
-    /// [`probe`](Self::probe) in the same way.
-    #[inline(always)]
-    pub(super) fn probe_displaced<I: Isa>(&self, (occupied, before): (u64, u32)) -> Probe {
-        let both = I::select_pair(self.ends << 1 | 1, before + 1);
-        let start = both.trailing_zeros();
-        let end = both.leading_zeros() ^ 63;
-        Probe {
-            occupied,
-            start,
-            last: end.wrapping_sub(start).wrapping_sub(1) & occupied as u32,
-        }
-    }
-
-    /// With `k` runs before it, a run starts at bound `k` and has ended at bound
-    /// `k + 1`. If that is not in this block, the run takes all slots up to the block's end.
-    #[inline(always)]
-    fn place_from<I: Isa, S: Sidecar>(
-        &self,
-        bounds: u64,
-        occupied: u64,
-        before: u32,
-        home: u32,
-    ) -> Place {
+        // With `k` runs before it, a run starts at bound `k` and has ended at bound `k + 1`. If that is
+        // not in this block, the run takes all slots up to the block's end.
+        let bounds = self.bounds();
         // Where there is no run, what is found as its end does not count.
         let both = I::select_pair(bounds, before + 1);
         // As signed numbers: processors compare those with an instruction less.
-        let start = (both.trailing_zeros() as i32).max(home as i32) as u32;
+        let start = (both.trailing_zeros() as i32).max(i as i32) as u32;
         let end = both & both.wrapping_sub(1);
         let length = if S::MARKS {
             (!(!(end | self.marked << 1) >> (start & 63))).trailing_zeros()
@@ -454,12 +383,6 @@ pub(super) fn set_offset(block: &mut RawBlockMut<'_>, offset: u16) {
     block.set_half_word::<OFFSET>(offset);
 }
 
-/// Adds one to an offset that is below 64.
-#[inline(always)]
-pub(super) fn raise_offset(block: &mut RawBlockMut<'_>) {
-    set_offset(block, block.as_ref().half_word::<OFFSET>() + 1);
-}
-
 #[inline(always)]
 pub(super) fn set_occupied(block: &mut RawBlockMut<'_>, i: u32, occupied: bool) {
     let word = block.as_ref().word::<OCCUPIEDS>();
@@ -475,9 +398,19 @@ pub(super) fn set_runend(block: &mut RawBlockMut<'_>, slot: u32, runend: bool) {
 /// Fills an empty slot.
 #[inline(always)]
 pub(super) fn put<S: Sidecar>(block: &mut RawBlockMut<'_>, slot: u32, content: Slot<S::Item>) {
+    put_beside::<S>(block, slot, content);
+    block.fill_slot(slot, content.value);
+}
+
+/// Fills what is beside an empty slot.
+#[inline(always)]
+pub(super) fn put_beside<S: Sidecar>(
+    block: &mut RawBlockMut<'_>,
+    slot: u32,
+    content: Slot<S::Item>,
+) {
     add_runends(block, u64::from(content.runend) << slot);
     S::fill(block.lane(), slot, content.item);
-    block.fill_slot(slot, content.value);
 }
 
 /// Overwrites a slot.
@@ -492,65 +425,8 @@ pub(super) fn overwrite<S: Sidecar>(
     block.set_slot(slot, content.value);
 }
 
-/// Moves slots `from..to` up by one, puts `carry` into `from`, and gives what was in `to`.
-#[inline(always)]
-pub(super) fn shift_up<I: Isa, S: Sidecar>(
-    block: &mut RawBlockMut<'_>,
-    from: u32,
-    to: u32,
-    carry: Slot<S::Item>,
-) -> Slot<S::Item> {
-    let (runends, runend) = shift_bits_up(stored_runends(&block.as_ref()), from, to, carry.runend);
-    block.set_word::<RUNENDS>(runends);
-    Slot {
-        value: block.shift_up::<I>(from, to, carry.value),
-        runend,
-        item: S::shift_up(block.lane(), from, to, carry.item),
-    }
-}
-
-/// Moves slots `from + 1..=to` down by one, puts `carry` into `to`, and gives what was in
-/// `from`.
-#[inline(always)]
-pub(super) fn shift_down<I: Isa, S: Sidecar>(
-    block: &mut RawBlockMut<'_>,
-    from: u32,
-    to: u32,
-    carry: Slot<S::Item>,
-) -> Slot<S::Item> {
-    let (runends, runend) =
-        shift_bits_down(stored_runends(&block.as_ref()), from, to, carry.runend);
-    block.set_word::<RUNENDS>(runends);
-    Slot {
-        value: block.shift_down::<I>(from, to, carry.value),
-        runend,
-        item: S::shift_down(block.lane(), from, to, carry.item),
-    }
-}
-
-/// Takes slot `at` out of a run: moves the slots `at + 1..=to` down by one, and puts `carry` into
-/// `to`, which is an empty slot's unless that is the last one. Of runend bits and marks those of slot
-/// `start` go.
-///
-/// Only the last slot of a run has a runend bit. So a run of unmarked slots is told to end one slot
-/// earlier, or to be no more, by taking out its first bit, whichever of its slots goes.
-#[inline(always)]
-pub(super) fn close<I: Isa, S: Sidecar>(
-    block: &mut RawBlockMut<'_>,
-    start: u32,
-    at: u32,
-    to: u32,
-    carry: Slot<S::Item>,
-) {
-    let (runends, _) = shift_bits_down(stored_runends(&block.as_ref()), start, to, carry.runend);
-    block.set_word::<RUNENDS>(runends);
-    let _closed = block.shift_down::<I>(at, to, carry.value);
-    let from = if S::MARKS { start } else { at };
-    let _closed = S::shift_down(block.lane(), from, to, carry.item);
-}
-
-/// What [`close`] does beside the slots themselves, with less to do for it: takes out the runend bit and
-/// the mark of slot `start`, or the item of slot `at`, and leaves slot `to` empty.
+/// Moves what is beside the slots down by one, where slot `to` is left empty: runend bits and marks behind
+/// slot `start`, whose own go, or items behind slot `at`.
 #[inline(always)]
 pub(super) fn close_beside<I: Isa, S: Sidecar>(
     block: &mut RawBlockMut<'_>,

@@ -5,23 +5,27 @@
 //! `_on` behind it. What stands here compiles the body for every set of instructions, and picks one
 //! when the verb is called; see [`dispatch`]. Nothing outside of the table knows of this.
 
+use std::ops::Range;
+
+use super::block::Slot;
 use super::find::Run;
+use super::insert::{Opening, Put};
+use super::remove::{Of, Taken};
 use super::scan::{Home, Scan};
+use super::shift::Gap;
 use super::sidecar::Sidecar;
 use super::table::Table;
 use super::verify::{Order, Tailed};
 use super::writer::{Full, Writer};
 use super::{Bytes, Violation};
 use crate::bits::dispatch;
+use crate::error::Error;
 
 dispatch! {
     impl[S: Sidecar, M: Bytes] Table<S, M> {
         /// The run of a quotient.
         #[inline(always)]
         pub(crate) fn run(&self, quotient: u64) -> Run = run_on;
-
-        /// Are at least `count` slots free where a slot of `run` would be opened?
-        pub(crate) fn has_room(&self, run: &Run, count: usize) -> bool = has_room_on;
 
         /// Accepts the tables that [`check_invariants`](Self::check_invariants) accepts and whose
         /// fingerprints of one slot are in order, and gives the number of marked slots. The sidecar has
@@ -34,6 +38,75 @@ dispatch! {
             order: Order,
             each: F,
         ) -> Result<u64, Violation> = verify_on;
+    }
+}
+
+dispatch! {
+    impl[S: Sidecar, M: Bytes + AsMut<[u8]>] Table<S, M> {
+        /// Adds an unmarked slot with this remainder to the run of a quotient, which is sorted. `L` is `S`, or
+        /// stands for it in a table where nothing is marked.
+        #[inline(always)]
+        pub(crate) fn insert[L: Sidecar](&mut self, quotient: u64, remainder: u64) -> Put = insert_on;
+
+        /// [`insert`](Self::insert) wherever the run is, and however long.
+        #[cold]
+        #[inline(never)]
+        pub(super) fn insert_slow(&mut self, quotient: u64, remainder: u64) -> Put = insert_slow_on;
+
+        /// Finishes what adds a slot where slots of the next blocks move. Has it been done? If not, there
+        /// is no room, and nothing has changed.
+        #[cold]
+        #[inline(never)]
+        pub(super) fn open_rest[L: Sidecar](&mut self, opening: Opening<L::Item>) -> bool =
+            open_rest_on;
+
+        /// Puts a slot behind the one of its run that has this remainder, and marks that, if no other has
+        /// it, it is of one slot, and all of it is in the home block. Has it been done? If not, nothing has
+        /// changed.
+        #[inline(always)]
+        pub(crate) fn extend[L: Sidecar](
+            &mut self,
+            quotient: u64,
+            remainder: u64,
+            digit: Slot<S::Item>,
+        ) -> bool = extend_on;
+
+        /// Takes a fingerprint out of its minirun, if all there are of one slot.
+        #[inline(always)]
+        pub(crate) fn remove_any(&mut self, quotient: u64, remainder: u64) -> Taken = remove_any_on;
+
+        /// The same if there are so many.
+        #[inline(always)]
+        pub(crate) fn remove_one_of(
+            &mut self,
+            quotient: u64,
+            remainder: u64,
+            count: u32,
+        ) -> Taken = remove_one_of_on;
+
+        /// Removes a fingerprint wherever the run is, however long, and marked or not.
+        #[cold]
+        #[inline(never)]
+        pub(super) fn remove_slow(&mut self, quotient: u64, remainder: u64, of: Of) -> Taken =
+            remove_slow_on;
+
+        /// Finishes a removal where slots of the next blocks move.
+        #[cold]
+        #[inline(never)]
+        pub(super) fn close_across(&mut self, gap: Gap) -> () = close_across_on;
+
+        /// Replaces the slots `old` of a run, which are whole fingerprints, by `new`, which are
+        /// too. Either may be none: then those of the run are `run.start..=run.end`. Runend bits of
+        /// unmarked slots in `new` don't matter: the run's own is kept right.
+        ///
+        /// # Errors
+        /// [`Error::Full`] if there is no room for what is more; nothing has changed then.
+        pub(crate) fn replace(
+            &mut self,
+            run: Run,
+            old: Range<u64>,
+            new: &[Slot<S::Item>],
+        ) -> Result<(), Error> = replace_on;
     }
 }
 

@@ -532,16 +532,9 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         }
     }
 
-    /// The first empty slot at or after `from`, where `from` is the end of a run or an
-    /// empty slot itself; [`slots`](Self::slots) if all are used.
+    /// Are at least `count` slots free where a slot of `run` would be opened?
     #[inline(always)]
-    pub(super) fn first_empty<I: Isa>(&self, from: u64) -> u64 {
-        self.first_settled::<I, true>(from)
-    }
-
-    /// The body of [`has_room`](Self::has_room).
-    #[inline(always)]
-    pub(crate) fn has_room_on<I: Isa>(&self, run: &Run, count: usize) -> bool {
+    pub(crate) fn has_room<I: Isa>(&self, run: &Run, count: usize) -> bool {
         let mut from = run.end;
         for _ in 0..count {
             from = self.first_empty::<I>(from) + 1;
@@ -550,35 +543,6 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             }
         }
         true
-    }
-
-    /// The first slot at or after `from`, the end of a run, that does not move when a slot
-    /// before it is closed: an empty one, or the first of a run that is at home.
-    #[inline(always)]
-    pub(super) fn first_unmoved<I: Isa>(&self, from: u64) -> u64 {
-        self.first_settled::<I, false>(from)
-    }
-
-    /// See [`Header::first_settled`]; goes on from block to block.
-    #[inline(always)]
-    fn first_settled<I: Isa, const OWN: bool>(&self, from: u64) -> u64 {
-        let (mut block, mut i) = split(from);
-        while block < self.blocks() {
-            let header = self.header(block);
-            let offset = self.offset::<I>(block, &header);
-            if offset < 64 {
-                let from = i.max(offset as u32);
-                if let Some(slot) = header.first_settled::<I, OWN>(from) {
-                    return block * 64 + u64::from(slot);
-                }
-                block += 1;
-                i = 0;
-            } else {
-                // Full, and the next ones as well.
-                (block, i) = split(block * 64 + offset);
-            }
-        }
-        self.slots
     }
 
     /// The first slot of `run` whose value is above `value`, or its end. The run has no
@@ -663,21 +627,17 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     pub(crate) fn lower_bound(&self, run: &Run, remainder: u64) -> u64 {
         let mut at = run.start;
+        if !self.has_marks(run) {
+            let value = remainder << self.ignored_bits();
+            return match value.checked_sub(1) {
+                Some(below) => self.upper_bound(run, below),
+                None => at,
+            };
+        }
         while at < run.end && self.remainder(at) < remainder {
             at = self.end_of_print(at);
         }
         at
-    }
-
-    /// The first slot of `run` that holds `value`. The run is sorted and has no marked
-    /// slots.
-    #[inline(always)]
-    pub(crate) fn find_value(&self, run: &Run, value: u64) -> Option<u64> {
-        let at = match value.checked_sub(1) {
-            Some(below) => self.upper_bound(run, below),
-            None => run.start,
-        };
-        (at < run.end && self.slot(at).value == value).then_some(at)
     }
 }
 

@@ -9,18 +9,25 @@
 //!                      a b X c d f                          a b c d . f      it stays
 //! ```
 //!
+//! What moves may be in any number of blocks: what leaves one at its end comes to the next one.
+//!
 //! A block's offset counts the slots that runs of earlier blocks take in it, so it grows
 //! by one exactly for the blocks after the quotient's own up to that of the slot that was
 //! filled, and shrinks by one for those up to that of the slot that was emptied: every
 //! slot between is used without a gap, so the last run from before each of those blocks
 //! reaches into it and is moved.
+//!
+//! Offsets that are too long to be stored are found anew when a slot was closed, by counting the
+//! runs that there are. So the occupied bit of a run that is no more goes before anything moves.
 
-use super::block::{self, Slot};
+use super::block::{self, Header, Slot};
 use super::find::Run;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa};
 use crate::error::Error;
+
+// Everywhere here `L` is `S`, or stands for it in a table where nothing is marked.
 
 /// Somebody who keeps something of their own in the lanes, and must move it with the slots.
 pub(crate) trait Moving<S: Sidecar, M> {
@@ -60,6 +67,29 @@ impl<S: Sidecar, M> Moving<S, M> for Still {
     #[inline(always)]
     fn across(&self, _: &mut Table<S, M>, _: u64, _: u32, _: u64) -> bool {
         true
+    }
+}
+
+/// Where a slot comes in, or which one goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gap {
+    pub(super) block: u64,
+    /// From here on runend bits and marks move: from `at`, or from a slot of the same run before it.
+    pub(super) start: u32,
+    /// From here on slots move.
+    pub(super) at: u32,
+}
+
+impl Gap {
+    /// All of a slot comes in, or goes.
+    #[inline(always)]
+    fn new(at: u64) -> Self {
+        let (block, at) = split(at);
+        Gap {
+            block,
+            start: at,
+            at,
+        }
     }
 }
 
@@ -141,48 +171,66 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Err(self.full());
         }
         moving.before(self, at, empty)?;
-        let (block, from) = split(at);
-        let (last, to) = split(empty);
-        // Blocks between the quotient's and the slot's hold nothing that moves, but the
-        // run reaches across their start.
-        self.raise_offsets(run.quotient / 64 + 1, block);
-        if block == last {
-            let _empty = block::shift_up::<I, S>(&mut self.block_mut(block), from, to, slot);
-            debug_assert_eq!(_empty, Slot::default(), "an empty slot is all zero");
-        } else {
-            let carry = block::shift_up::<I, S>(&mut self.block_mut(block), from, 63, slot);
-            self.shift_up_from::<I>(block + 1, empty, carry);
-        }
-        self.used += 1;
+        self.open_gap::<I, S>(run.quotient / 64, Gap::new(at), empty, slot);
         Ok(())
     }
 
-    /// Moves the slots from the start of `block` up to `empty` by one and puts `carry`, the
-    /// slot pushed out of the block before, in front. Mends the offsets of these blocks.
+    /// Puts a slot into a run whose quotient is in block `home`. All slots from there up to `to` are
+    /// used, and that is empty.
     #[inline(always)]
-    pub(super) fn shift_up_from<I: Isa>(
+    pub(super) fn open_gap<I: Isa, L: Sidecar>(
         &mut self,
-        mut block: u64,
-        empty: u64,
-        mut carry: Slot<S::Item>,
+        home: u64,
+        gap: Gap,
+        to: u64,
+        slot: Slot<L::Item>,
     ) {
-        let (last, to) = split(empty);
-        self.raise_offsets(block, last);
+        let Gap {
+            mut block,
+            mut start,
+            mut at,
+        } = gap;
+        let (last, to) = split(to);
+        self.raise_offsets(home + 1, last);
+        let mut slot = slot;
         while block < last {
-            carry = block::shift_up::<I, S>(&mut self.block_mut(block), 0, 63, carry);
-            block += 1;
+            let out = last_slot::<S, L>(&self.block(block));
+            self.open_in::<I, L>(block, (start, at), 64, slot);
+            (block, start, at, slot) = (block + 1, 0, 0, out);
         }
-        let _empty = block::shift_up::<I, S>(&mut self.block_mut(last), 0, to, carry);
-        debug_assert_eq!(_empty, Slot::default(), "an empty slot is all zero");
+        self.open_in::<I, L>(last, (start, at), to, slot);
+        self.used += 1;
+    }
+
+    /// Puts a slot into a block, up to an empty slot; or up to 64, and the last one is no more.
+    #[inline(always)]
+    fn open_in<I: Isa, L: Sidecar>(
+        &mut self,
+        block: u64,
+        (start, at): (u32, u32),
+        to: u32,
+        slot: Slot<L::Item>,
+    ) {
+        let mut bytes = self.block_mut(block);
+        block::open_beside::<I, L>(&mut bytes, (start, at), to, slot);
+        match self.blocks.two_mut(block) {
+            Some(mut two) if at == 0 && to == 64 => two.open_all::<I>(slot.value),
+            Some(mut two) => two.open::<I>(at, to, slot.value),
+            None => {
+                let mut bytes = self.block_mut(block);
+                let _empty = bytes.shift_up::<I>(at, to.min(63), slot.value);
+            }
+        }
     }
 
     /// Adds one to the offsets of the blocks `first..=last`.
     #[inline(always)]
     fn raise_offsets(&mut self, first: u64, last: u64) {
         for block in first..=last {
-            let offset = self.header(block).offset;
+            let mut bytes = self.block_mut(block);
+            let offset = Header::read::<S>(&bytes.as_ref()).offset;
             if offset < S::MAX_OFFSET {
-                block::set_offset(&mut self.block_mut(block), offset + 1);
+                block::set_offset(&mut bytes, offset + 1);
             }
         }
     }
@@ -204,8 +252,9 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         moving: impl Moving<S, M>,
     ) -> Result<(), Error> {
         debug_assert!(run.occupied && run.start <= at && at < run.end);
-        let unmoved = self.first_unmoved::<I>(run.end);
-        moving.before(self, at, unmoved)?;
+        let home = run.quotient / 64;
+        let last = self.last_moving::<I>(home, at);
+        moving.before(self, at, last + 1)?;
         let continues = S::MARKS && at > run.start && self.is_marked(at - 1);
         debug_assert!(continues || !self.is_marked(at));
         let at = if continues {
@@ -215,48 +264,77 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         } else {
             at
         };
-        let was_runend = at + 1 == run.end;
-        let (block, from) = split(at);
-        let (last, to) = split(unmoved - 1);
-        let home = run.quotient / 64;
-        if block == last {
-            let mut bytes = self.block_mut(block);
-            let _closed = block::shift_down::<I, S>(&mut bytes, from, to, Slot::default());
-        } else {
-            let carry = self.shift_down_from::<I>(block + 1, unmoved);
-            let _closed = block::shift_down::<I, S>(&mut self.block_mut(block), from, 63, carry);
-        }
-        if was_runend {
+        if at + 1 == run.end {
             if at > run.start {
                 self.set_runend(at - 1, true);
             } else {
                 self.set_occupied(run.quotient, false);
             }
         }
-        self.lower_offsets::<I>(home + 1, last);
-        self.used -= 1;
+        self.close_gap::<I, S>(home, Gap::new(at), last);
         Ok(())
     }
 
-    /// Moves the slots from the start of block `first` up to `unmoved`, at least one, down by
-    /// one, and gives the slot that goes to the block before.
+    /// Takes a slot out of a run whose quotient is in block `home`: those behind it through `to` move
+    /// down by one, and that is left empty. If it is all of the run, its quotient is not occupied any more.
     #[inline(always)]
-    pub(super) fn shift_down_from<I: Isa>(&mut self, first: u64, unmoved: u64) -> Slot<S::Item> {
-        let (mut block, mut to) = split(unmoved - 1);
-        let mut carry = Slot::default();
-        while block > first {
-            carry = block::shift_down::<I, S>(&mut self.block_mut(block), 0, to, carry);
-            block -= 1;
-            to = 63;
+    pub(super) fn close_gap<I: Isa, L: Sidecar>(&mut self, home: u64, gap: Gap, to: u64) {
+        let Gap {
+            mut block,
+            mut start,
+            mut at,
+        } = gap;
+        let (last, to) = split(to);
+        while block < last {
+            self.close_through::<I, L>(block, (start, at));
+            (block, start, at) = (block + 1, 0, 0);
         }
-        block::shift_down::<I, S>(&mut self.block_mut(first), 0, to, carry)
+        self.close_in::<I, L>(last, (start, at), to);
+        self.used -= 1;
+        self.lower_offsets::<I>(home + 1, last);
+    }
+
+    /// Takes a slot out of a block, through `to`, which is left empty.
+    #[inline(always)]
+    fn close_in<I: Isa, L: Sidecar>(&mut self, block: u64, (start, at): (u32, u32), to: u32) {
+        let mut bytes = self.block_mut(block);
+        block::close_beside::<I, L>(&mut bytes, start, at, to);
+        match self.blocks.two_mut(block) {
+            Some(mut two) => {
+                let before = two.packed().bit_in_byte(at);
+                two.close::<I>(at, before, to);
+            }
+            None => {
+                let _closed = self.block_mut(block).shift_down::<I>(at, to, 0);
+            }
+        }
+    }
+
+    /// Takes a slot out of a block, through its last one, which gets what the first one of the next
+    /// block has.
+    #[inline(always)]
+    fn close_through<I: Isa, L: Sidecar>(&mut self, block: u64, (start, at): (u32, u32)) {
+        match self.blocks.two_mut(block) {
+            Some(mut two) => {
+                block::close_all_beside::<I, L>(&mut two, start, at);
+                let before = two.packed().bit_in_byte(at);
+                two.close_all::<I>(at, before);
+            }
+            None => {
+                let carry = block::get::<L>(&self.block(block + 1), self.packed(), 0);
+                let mut bytes = self.block_mut(block);
+                block::close_beside::<I, L>(&mut bytes, start, at, 63);
+                block::put_beside::<L>(&mut bytes, 63, carry);
+                let _closed = bytes.shift_down::<I>(at, 63, carry.value);
+            }
+        }
     }
 
     /// Takes one off the offsets of the blocks `first..=last`. Those too long to be stored
     /// are found afresh, the first by walking back and the others by going on from it, so
     /// all runs must be in order again.
     #[inline(always)]
-    pub(super) fn lower_offsets<I: Isa>(&mut self, first: u64, last: u64) {
+    fn lower_offsets<I: Isa>(&mut self, first: u64, last: u64) {
         let mut long_end = None;
         for block in first..=last {
             let header = self.header(block);
@@ -273,5 +351,69 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             };
             block::set_offset(&mut self.block_mut(block), offset);
         }
+    }
+}
+
+impl<S: Sidecar, M: Bytes> Table<S, M> {
+    /// The first empty slot at or after `from`; [`slots`](Self::slots) if all are used.
+    #[inline(always)]
+    pub(super) fn first_empty<I: Isa>(&self, from: u64) -> u64 {
+        let (mut block, mut i) = split(from);
+        while block < self.blocks() {
+            let header = self.header(block);
+            // Runs of earlier blocks take all of so many blocks, or more if that is too long to be stored.
+            let taken = u64::from(header.offset / 64);
+            if taken > 0 {
+                (block, i) = (block + taken, 0);
+                continue;
+            }
+            if let Some(slot) = header.next_empty::<I>(i.max(header.offset.into())) {
+                return block * 64 + u64::from(slot);
+            }
+            (block, i) = (block + 1, 0);
+        }
+        self.slots
+    }
+
+    /// The last slot that moves when slot `at` is closed, in a run whose quotient is in block `home`:
+    /// the first that is empty, or at the home of its run, stays.
+    #[inline(always)]
+    pub(super) fn last_moving<I: Isa>(&self, home: u64, at: u64) -> u64 {
+        let (block, i) = split(at);
+        let header = self.header(block);
+        let last = match block == home {
+            true => header.last_moving::<I>(i),
+            false => header.last_moving_displaced::<I>(),
+        };
+        match last {
+            Some(last) => block * 64 + u64::from(last),
+            None => self.last_moving_behind::<I>(block),
+        }
+    }
+
+    /// The same where all slots of `block` behind it move.
+    #[inline(always)]
+    pub(super) fn last_moving_behind<I: Isa>(&self, mut block: u64) -> u64 {
+        while block + 1 < self.blocks() {
+            let header = self.header(block + 1);
+            if header.offset == 0 {
+                break;
+            }
+            block += 1;
+            if let Some(last) = header.last_moving_displaced::<I>() {
+                return block * 64 + u64::from(last);
+            }
+        }
+        block * 64 + 63
+    }
+}
+
+/// What goes to the next block.
+#[inline(always)]
+fn last_slot<S: Sidecar, L: Sidecar>(block: &crate::bits::RawBlock<'_>) -> Slot<L::Item> {
+    Slot {
+        value: block.last_slot(),
+        runend: block::stored_runends(block) >> 63 == 1,
+        item: L::get(block.lane(), 63),
     }
 }

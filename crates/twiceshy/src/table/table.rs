@@ -297,6 +297,11 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
 #[cfg(test)]
 impl<S: Sidecar, M: Bytes> Table<S, M> {
+    /// The same table, used with these instructions.
+    pub(crate) fn with_cpu(self, cpu: Cpu) -> Self {
+        Table { cpu, ..self }
+    }
+
     /// The same table, read with these instructions.
     pub(crate) fn on(&self, cpu: Cpu) -> Table<S, &[u8]> {
         let (bytes, packed) = (self.blocks.bytes(), self.packed().clone());

@@ -104,17 +104,6 @@ fn select_is_exact_on_random_words() {
     check(!0);
 }
 
-struct Settled(u64, u64, u32);
-
-impl Operation for Settled {
-    type Output = Option<u32>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Option<u32> {
-        I::first_settled(self.0, self.1, self.2)
-    }
-}
-
 struct WithRoom(u64, u64);
 
 impl Operation for WithRoom {
@@ -160,38 +149,6 @@ fn ends_with_room_are_those_before_their_next_start() {
         let expected = naive_with_room(ends, next_starts);
         for cpu in Cpu::all() {
             assert_eq!(cpu.run(WithRoom(ends, next_starts)), expected, "{cpu:?}");
-        }
-    }
-}
-
-#[test]
-fn first_settled_matches_counting() {
-    let mut state = 5_u64;
-    let mut random = || {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        state >> 33
-    };
-    for round in 0..200_000 {
-        // Runs at random quotients, of random lengths, in the way of a table.
-        let (mut opened, mut closed, mut end) = (0, 0, random() % 9);
-        let from = end;
-        for quotient in 0..64 {
-            if random() % 16 < round % 16 {
-                opened |= 1_u64 << quotient;
-                end = end.max(quotient) + 1 + random() % 3 / 2;
-                if end <= 64 {
-                    closed |= 1_u64 << (end - 1);
-                }
-            }
-        }
-        let from = from.max(random() % 65) as u32;
-        let count = |word: u64, below: u32| (0..below).filter(|bit| word >> bit & 1 == 1).count();
-        let mut settled = (from..64).filter(|&slot| count(opened, slot + 1) == count(closed, slot));
-        let first = settled.next();
-        for cpu in Cpu::all() {
-            assert_eq!(cpu.run(Settled(opened, closed, from)), first, "{cpu:?}");
         }
     }
 }

@@ -264,7 +264,7 @@ mod tests {
                     let (query, core) = (filter_query(key, &hashed), filter.core_mut());
                     let minirun = core.minirun_of(hashed.h0());
                     if !core.adapt_at_once(&query, minirun, &hashed) {
-                        let _ = core.adapt_bare(&query, &hashed);
+                        let _ = core.adapt_alone(&query, &hashed);
                     }
                 }
                 let core = filter.core();

@@ -9,7 +9,7 @@ use super::marked::with_lane;
 use crate::batch::{Interrupted, PIECE, Unclear, in_pieces, insert_in_pieces};
 use crate::bits::Bytes;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
-use crate::table::{Extensions, Marks, Minirun, Unmarked};
+use crate::table::{Marks, Minirun, Unmarked};
 
 impl<M: Bytes> Core<M> {
     /// [`answer`](Self::answer) for many keys; `words` decides where the first word of the

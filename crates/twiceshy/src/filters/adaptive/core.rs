@@ -3,21 +3,19 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::add::{Extend, ExtendBeyond, InsertPlain};
 use super::answer::{Answer, AnswerBeyond, AnswerFar, AnswerUnmarked};
-use super::marked::{Extras, with_lane};
-use super::ops::{AdaptAlone, FindBeyond, FindLive, OpenHome, Rewrite};
-use super::remove::{RemoveAlone, RemovePlain, RemoveTwo};
+use super::marked::Extras;
+use super::ops::{AdaptAlone, FindBeyond, FindLive};
 use crate::bits::{Bytes, Cpu, Packed};
 use crate::builder::Parts;
 use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
-use crate::outcome::{Adapted, Removed};
-use crate::prints::{Digit, Digits, Layout, Print, Stream, digits, first_digit};
+use crate::outcome::Adapted;
+use crate::prints::{Digit, Digits, Layout, Print, Stream, digits, extension_slot};
 use crate::table::{
-    Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Run, Short, Sidecar, Table,
-    TableOptions, TwoSlots, Undone, Unmarked, Violation,
+    Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Put, Run, Table, TableOptions, Taken,
+    Unmarked, Violation,
 };
 
 pub(crate) struct Core<M = Memory> {
@@ -30,8 +28,9 @@ pub(crate) struct Core<M = Memory> {
     pub(crate) ghosts: u64,
 }
 
-/// A minirun that was read: where its slots are, and what they say.
+/// A minirun that was read: its run, where its slots are, and what they say.
 pub(crate) struct Contents {
+    run: Run,
     pub(crate) slots: Range<u64>,
     pub(crate) prints: Vec<Print>,
 }
@@ -44,7 +43,7 @@ impl Core {
             table: Table::new(options)?,
             geometry: parts.geometry,
             layout,
-            extras: Extras::new(layout.value_bits, 0, false),
+            extras: Extras::new(0, false),
             ghosts: 0,
         })
     }
@@ -56,7 +55,7 @@ impl Core {
             table: Table::of_blocks(options, blocks)?,
             geometry,
             layout,
-            extras: Extras::new(layout.value_bits, 0, false),
+            extras: Extras::new(0, false),
             ghosts: 0,
         })
     }
@@ -244,6 +243,7 @@ impl<M: Bytes> Core<M> {
             at = end;
         }
         Contents {
+            run: *run,
             slots: start.unwrap_or(at)..at,
             prints,
         }
@@ -316,10 +316,7 @@ impl Core {
         old: &Contents,
         mut new: Vec<Print>,
     ) -> Result<(), Error> {
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = self.geometry.fingerprint_of(minirun.id());
+        let remainder = self.geometry.fingerprint_of(minirun.id()).remainder;
         new.sort_unstable();
         let count = |prints: &[Print], ghosts| {
             prints
@@ -333,94 +330,57 @@ impl Core {
         for print in &new {
             print.write(self.layout, remainder, &mut slots);
         }
-        let cpu = self.cpu();
-        if old.slots.is_empty() {
-            // The home slot of the first one makes the minirun; the rest is a change of it.
-            let Some((home, rest)) = slots.split_first() else {
-                return Ok(());
-            };
-            let run = self.run(quotient);
-            if !self.table.has_room(&run, slots.len()) {
-                return Err(self.table.full());
-            }
-            let at = old.slots.start;
-            cpu.run(OpenHome {
-                table: &mut self.table,
-                run,
-                at,
-                value: home.value,
-            })?;
-            if !rest.is_empty() {
-                cpu.run(Rewrite {
-                    table: &mut self.table,
-                    quotient,
-                    old: at..at + 1,
-                    new: &slots,
-                })?;
-            }
-        } else {
-            cpu.run(Rewrite {
-                table: &mut self.table,
-                quotient,
-                old: old.slots.clone(),
-                new: &slots,
-            })?;
-        }
+        self.table.replace(old.run, old.slots.clone(), &slots)?;
         self.ghosts = ghosts;
         let counted = self.extras.counted() || new.iter().any(|print| print.count != 1);
         self.extras.set(self.table.used() - live, counted);
         Ok(())
     }
 
-    /// Adds an unextended fingerprint where there is a slot for it and no marked one is in the
-    /// way. Has that been done? If not, nothing has changed, and the long way says why.
+    /// Adds an unextended fingerprint where there is a slot for it and its minirun has no counters or
+    /// ghosts. Has that been done? If not, nothing has changed, and the long way says why.
     #[inline(always)]
     pub(crate) fn insert_plain(&mut self, h0: u64) -> bool {
-        let core = self;
-        with_lane!(core.extras, lane => core.cpu().run(InsertPlain { core, h0, lane }))
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = self.geometry.fingerprint(h0);
+        let put = if self.extras.unmarked() {
+            self.table.insert::<Unmarked>(quotient, remainder)
+        } else {
+            self.table.insert::<Marks>(quotient, remainder)
+        };
+        put == Put::Done
     }
 
-    /// Removes a fingerprint of a minirun whose fingerprints are all alike and of one slot. If that has not
-    /// been done, nothing has changed: there is none, or the later words must say which; the error may name
-    /// one for [`remove_two`](Self::remove_two).
+    /// Removes a fingerprint of a minirun whose fingerprints are all alike and of one slot. If they are
+    /// not, nothing has changed: the later words of the key must say which, or the other keys.
     #[inline(always)]
-    pub(crate) fn remove_plain(&mut self, h0: u64) -> Result<(), Undone> {
-        // Without marks and values all are alike: whichever goes, it is right.
-        if self.extras.alike().extended {
-            return self.remove_alike::<Extensions>(h0);
+    pub(crate) fn remove_plain(&mut self, h0: u64) -> Taken {
+        if self.layout.value_bits > 0 {
+            // They may have other values.
+            return self.remove_one_of(h0, 1);
         }
-        if self.extras.alike().unmarked {
-            return self.remove_alike::<Unmarked>(h0);
-        }
-        self.remove_counted_or_valued(h0)
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = self.geometry.fingerprint(h0);
+        self.table.remove_any(quotient, remainder)
     }
 
+    /// Removes a fingerprint of a minirun that has so many, all of one slot.
     #[inline(always)]
-    fn remove_alike<L: Sidecar>(&mut self, h0: u64) -> Result<(), Undone> {
-        let (core, lane) = (self, PhantomData::<L>);
-        core.cpu().run(RemovePlain::<L, false> { core, h0, lane })
-    }
-
-    #[inline(never)]
-    fn remove_counted_or_valued(&mut self, h0: u64) -> Result<(), Undone> {
-        if self.layout.value_bits == 0 {
-            return self.remove_alike::<Marks>(h0);
-        }
-        let (core, lane) = (self, PhantomData::<Marks>);
-        core.cpu()
-            .run(RemovePlain::<Marks, true> { core, h0, lane })
-    }
-
-    /// The first digit of `key` if it tells `key` and `query` apart, so that they are not the same.
-    #[inline(always)]
-    pub(super) fn first_digit_of(&self, key: &Hashed<'_>, query: &Hashed<'_>) -> Option<u64> {
-        let (digit, other) = (self.digits(key).first(), self.digits(query).first());
-        (digit != other).then_some(digit)
+    pub(crate) fn remove_one_of(&mut self, h0: u64, count: u32) -> Taken {
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = self.geometry.fingerprint(h0);
+        self.table.remove_one_of(quotient, remainder, count)
     }
 
     /// [`adapt_alone`](Self::adapt_alone) in the most frequent case: both are of this minirun, the
-    /// fingerprint has no extension yet, the first digit tells the keys apart, and all is in the
-    /// home block or the next one. Has it been done?
+    /// fingerprint has no extension yet and is in its home block, and the first digit tells the keys
+    /// apart. Has it been done?
     #[inline(always)]
     pub(crate) fn adapt_at_once(
         &mut self,
@@ -428,28 +388,22 @@ impl Core {
         minirun: Minirun,
         key: &Hashed<'_>,
     ) -> bool {
-        let extended = with_lane!(self.extras, lane => self.cpu().run(Extend {
-            core: self,
-            minirun,
-            query,
-            key,
-            lane,
-        }));
+        let fingerprint = self.geometry.fingerprint(query.h0());
+        let (digit, other) = (self.digits(key).first(), self.digits(query).first());
+        if digit == other
+            || self.geometry.id_of(fingerprint) != minirun.id()
+            || self.geometry.fingerprint(key.h0()) != fingerprint
+        {
+            return false;
+        }
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = fingerprint;
+        let slot = extension_slot(digit);
+        let extended = self.table.extend::<Marks>(quotient, remainder, slot);
         self.extras.add(u64::from(extended));
         extended
-    }
-
-    /// The same wherever the fingerprint is.
-    pub(crate) fn adapt_bare(
-        &mut self,
-        query: &Hashed<'_>,
-        key: &Hashed<'_>,
-    ) -> Option<Result<Adapted, Error>> {
-        let digit = self.first_digit_of(key, query)?;
-        match self.extend_beyond(query.h0(), digit) {
-            Short::NotHere => None,
-            Short::Done(result) => Some(result.map(|()| Adapted::ONE)),
-        }
     }
 
     /// [`AdaptiveFilter::adapt`](super::AdaptiveFilter::adapt) where the minirun holds one
@@ -468,31 +422,6 @@ impl Core {
         });
         self.extras.add(self.table.used() - used);
         result
-    }
-
-    /// Removes a fingerprint that [`remove_plain`](Self::remove_plain) has just found, if `h1` starts with
-    /// its digit; nothing may have changed since. Has that been done? If not, nothing has changed.
-    #[inline(always)]
-    pub(crate) fn remove_two(&mut self, print: TwoSlots, h1: u64) -> bool {
-        let digit = first_digit(h1, self.layout.width);
-        self.cpu().run_on(RemoveTwo { core: self, digit }, print)
-    }
-
-    /// Removes a key from a minirun that holds one fingerprint, without counter, which the key
-    /// starts with; `None` where it does not.
-    pub(crate) fn remove_alone(&mut self, key: &Hashed<'_>) -> Option<Removed> {
-        let key = self.digits(key);
-        self.cpu().run(RemoveAlone { core: self, key })
-    }
-
-    /// Adds an unextended fingerprint at a place of the run.
-    pub(crate) fn open_home(&mut self, run: Run, at: u64, value: u64) -> Result<(), Error> {
-        self.cpu().run(OpenHome {
-            table: &mut self.table,
-            run,
-            at,
-            value,
-        })
     }
 }
 
@@ -517,18 +446,5 @@ impl<M: Bytes> Core<M> {
     #[inline(never)]
     pub(super) fn find_beyond(&self, key: Digits<'_>) -> Option<Range<u64>> {
         self.cpu().run(FindBeyond { core: self, key })
-    }
-}
-
-impl Core {
-    fn extend_beyond(&mut self, h0: u64, digit: u64) -> Short<Result<(), Error>> {
-        let extended = self.cpu().run(ExtendBeyond {
-            core: self,
-            h0,
-            digit,
-        });
-        let added = matches!(extended, Short::Done(Ok(())));
-        self.extras.add(u64::from(added));
-        extended
     }
 }

@@ -79,7 +79,7 @@ impl<M: Bytes> Core<M> {
             layout,
             // The header has been checked: of the used slots as many are homes of live ones.
             // To know whether there are counters, one has to look at all of it.
-            extras: Extras::new(layout.value_bits, header.used - header.live, true),
+            extras: Extras::new(header.used - header.live, true),
             ghosts: header.ghosts,
         })
     }

@@ -95,11 +95,7 @@ impl Fill {
     pub(crate) fn finish(self) -> Core {
         let table = self.writer.finish();
         Core {
-            extras: Extras::new(
-                self.layout.value_bits,
-                table.used() - self.live,
-                self.counted,
-            ),
+            extras: Extras::new(table.used() - self.live, self.counted),
             table,
             geometry: self.geometry,
             layout: self.layout,

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::hash::{Hashed, StreamHash};
 use crate::outcome::{Adapted, Inserted};
 use crate::prints::{Digits, Layout, Print, common_digits, edit};
-use crate::table::Minirun;
+use crate::table::{Minirun, Taken};
 
 impl<H: StreamHash> AdaptiveFilter<H> {
     /// Adds a key with a count and a value, given all keys of its minirun (without the new
@@ -135,11 +135,9 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         if self.core.minirun_of(key.h0()) != minirun {
             return None;
         }
-        let bare = self.core.adapt_bare(query, key);
-        if bare.is_some() || self.is_same(key, query) {
-            return bare;
-        }
-        self.core.adapt_alone(query, key)
+        // Whether they are the same key is asked later.
+        let adapted = self.core.adapt_alone(query, key);
+        adapted.filter(|result| *result != Err(Error::Inseparable))
     }
 
     /// Removes a member, given all keys of its minirun (the removed one among them).
@@ -149,6 +147,42 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// fingerprints; [`Error::Full`] if there is no slot for a ghost. Nothing has changed
     /// then.
     pub fn remove(
+        &mut self,
+        key: &Hashed<'_>,
+        keys: &[Hashed<'_>],
+        leave: Leave,
+    ) -> Result<(), Error> {
+        if leave == Leave::Nothing && self.remove_alike(key, keys) {
+            return Ok(());
+        }
+        self.remove_among(key, keys, leave)
+    }
+
+    /// [`remove`](Self::remove) where there is one fingerprint of one slot for each of the keys, so that it
+    /// does not matter which one goes. Has that been done? If not, nothing has changed.
+    fn remove_alike(&mut self, key: &Hashed<'_>, keys: &[Hashed<'_>]) -> bool {
+        // With values they are not alike, and many keys are not compared with each other.
+        let most = if self.core.layout.value_bits > 0 {
+            1
+        } else {
+            8
+        };
+        if keys.len() > most || !keys.iter().any(|other| self.is_same(other, key)) {
+            return false;
+        }
+        let id = self.core.geometry.id(key.h0());
+        for (i, one) in keys.iter().enumerate() {
+            let is_of_it = self.core.geometry.id(one.h0()) == id;
+            if !is_of_it || keys[..i].iter().any(|other| self.is_same(other, one)) {
+                return false;
+            }
+        }
+        self.core.remove_one_of(key.h0(), keys.len() as u32) == Taken::One
+    }
+
+    /// [`remove`](Self::remove) for any minirun.
+    #[inline(never)]
+    pub(super) fn remove_among(
         &mut self,
         key: &Hashed<'_>,
         keys: &[Hashed<'_>],

@@ -19,34 +19,20 @@
 pub(crate) struct Extras {
     beyond: u64,
     counted: bool,
-    valued: bool,
     /// See [`extended`](Extras::extended).
     extended: bool,
     /// See [`unmarked`](Extras::unmarked).
     unmarked: bool,
-    /// The same without values: then fingerprints are all alike that are of one slot and of the same
-    /// minirun.
-    alike: Alike,
-}
-
-/// See [`Extras`]. Neither is set where there are values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Alike {
-    pub(super) extended: bool,
-    pub(super) unmarked: bool,
 }
 
 impl Extras {
-    /// Of a filter with so many value bits: so many slots, and perhaps, if `counted`, counters among
-    /// them.
-    pub(crate) fn new(value_bits: u32, beyond: u64, counted: bool) -> Self {
+    /// So many slots, and perhaps, if `counted`, counters among them.
+    pub(crate) fn new(beyond: u64, counted: bool) -> Self {
         let mut extras = Extras {
             beyond: 0,
             counted: false,
-            valued: value_bits > 0,
             extended: false,
             unmarked: false,
-            alike: Alike::default(),
         };
         extras.set(beyond, counted);
         extras
@@ -59,22 +45,12 @@ impl Extras {
         self.counted = counted;
         self.extended = beyond > 0 && !counted;
         self.unmarked = beyond == 0;
-        self.alike = Alike {
-            extended: self.extended && !self.valued,
-            unmarked: self.unmarked && !self.valued,
-        };
     }
 
     /// There are more of them, which are no counters.
     #[inline(always)]
     pub(super) fn add(&mut self, slots: u64) {
         self.set(self.beyond + slots, self.counted);
-    }
-
-    /// There are fewer.
-    #[inline(always)]
-    pub(super) fn take(&mut self, slots: u64) {
-        self.set(self.beyond - slots, self.counted);
     }
 
     /// How many slots: the digits of live fingerprints, and all slots of ghosts.
@@ -100,21 +76,12 @@ impl Extras {
     pub(super) fn extended(&self) -> bool {
         self.extended
     }
-
-    /// The flags if fingerprints of one slot that are of the same minirun are alike.
-    #[inline(always)]
-    pub(super) fn alike(&self) -> Alike {
-        self.alike
-    }
 }
 
 /// Evaluates an expression with the lane that stands for `Marks` in a table with such extras.
 macro_rules! with_lane {
     ($extras:expr, $lane:ident => $value:expr) => {
-        if $extras.extended() {
-            let $lane = PhantomData::<Extensions>;
-            $value
-        } else if $extras.unmarked() {
+        if $extras.unmarked() {
             let $lane = PhantomData::<Unmarked>;
             $value
         } else {

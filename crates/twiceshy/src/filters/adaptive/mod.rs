@@ -46,7 +46,6 @@
 //!
 //! Paper: Wen et al., "Adaptive Quotient Filters" (2024).
 
-mod add;
 mod answer;
 mod batch;
 pub(crate) mod bulk;
@@ -60,7 +59,6 @@ mod marked;
 mod merge;
 mod ops;
 pub mod rebuild;
-mod remove;
 mod verify;
 mod write;
 

@@ -7,7 +7,7 @@ use crate::bits::{Bytes, Isa, Operation};
 use crate::error::Error;
 use crate::outcome::Adapted;
 use crate::prints::{Digit, Digits, Stream, extension_slot};
-use crate::table::{Fingerprint, Mark, Marks, Run, Slot, Table};
+use crate::table::{Fingerprint, Marks, Run, Table};
 
 /// The slots of the one fingerprint of a minirun, if it has but one.
 #[inline(always)]
@@ -17,14 +17,6 @@ pub(super) fn alone(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<R
     let end = table.end_of_print(at);
     // The run is sorted: the fingerprints of a minirun are neighbours.
     (holds(at) && !holds(end)).then_some(at..end)
-}
-
-/// The home slot of the one fingerprint of a minirun, if it has but one and that is not
-/// extended.
-#[inline(always)]
-pub(super) fn alone_and_bare(table: &Table<Marks>, run: &Run, remainder: u64) -> Option<u64> {
-    let slots = alone(table, run, remainder)?;
-    (slots.end == slots.start + 1).then_some(slots.start)
 }
 
 /// Adapts a minirun that holds one fingerprint, without counter, of one key: by far the
@@ -65,7 +57,7 @@ impl Operation for AdaptAlone<'_, '_> {
                 return Some(Err(Error::Inseparable));
             }
         }
-        if k > first && !table.has_room_on::<I>(&run, k - first + 1) {
+        if k > first && !table.has_room::<I>(&run, k - first + 1) {
             return Some(Err(table.full()));
         }
         for (place, k) in (end..).zip(first..=k) {
@@ -130,38 +122,5 @@ impl<M: Bytes> Operation for FindBeyond<'_, '_, M> {
             at = end;
         }
         None
-    }
-}
-
-pub(super) struct OpenHome<'f> {
-    pub(super) table: &'f mut Table<Marks>,
-    pub(super) run: Run,
-    pub(super) at: u64,
-    pub(super) value: u64,
-}
-
-impl Operation for OpenHome<'_> {
-    type Output = Result<(), Error>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Result<(), Error> {
-        self.table
-            .open_home::<I>(&self.run, self.at, self.value, Mark::Last)
-    }
-}
-
-pub(super) struct Rewrite<'f> {
-    pub(super) table: &'f mut Table<Marks>,
-    pub(super) quotient: u64,
-    pub(super) old: Range<u64>,
-    pub(super) new: &'f [Slot<Mark>],
-}
-
-impl Operation for Rewrite<'_> {
-    type Output = Result<(), Error>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Result<(), Error> {
-        self.table.rewrite::<I>(self.quotient, self.old, self.new)
     }
 }

@@ -145,7 +145,7 @@ impl<S: Symbols> Operation for Insert<'_, S> {
         } = core.geometry.fingerprint(h0);
         let moving = Raise(core.coding);
         let table = &mut core.table;
-        match table.insert_short_after::<I, S::Lane>(quotient, remainder, (), moving) {
+        match table.insert_short_after::<I, S::Lane>(quotient, remainder, moving) {
             Added::Done => Ok(()),
             Added::Across(opening) => I::apart(InsertAcross { core, h0, opening }),
             Added::NotHere => core.insert_beyond(h0),

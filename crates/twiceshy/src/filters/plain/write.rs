@@ -1,10 +1,10 @@
 //! What changes a filter.
 
-use super::ops::{InsertOne, RemoveOne};
 use super::{Core, QuotientFilter};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
 use crate::outcome::{Inserted, Removed};
+use crate::table::{Bare, Fingerprint, Put, Taken};
 
 impl<H: StreamHash> QuotientFilter<H> {
     /// Adds a key. A key that is added twice is there twice, and takes two removals.
@@ -27,8 +27,15 @@ impl<H: StreamHash> QuotientFilter<H> {
 
     #[inline(always)]
     pub(super) fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
-        let core = &mut self.core;
-        core.table.cpu().run(InsertOne { core, h0 })
+        let Core { table, geometry } = &mut self.core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(h0);
+        match table.insert::<Bare>(quotient, remainder) {
+            Put::Done => Ok(()),
+            Put::Full | Put::Counted => Err(table.full()),
+        }
     }
 
     /// Adds a key unless its fingerprint is there already, so that the filter keeps one
@@ -86,8 +93,15 @@ impl<H: StreamHash> QuotientFilter<H> {
 
     #[inline(always)]
     fn remove_h0(&mut self, h0: u64) -> Removed {
-        let core = &mut self.core;
-        core.table.cpu().run(RemoveOne { core, h0 })
+        let Core { table, geometry } = &mut self.core;
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = geometry.fingerprint(h0);
+        match table.remove_any(quotient, remainder) {
+            Taken::One => Removed::One,
+            Taken::NotFound | Taken::Unclear => Removed::NotFound,
+        }
     }
 
     /// Removes everything and keeps the memory.

@@ -1,29 +1,23 @@
-//! The engine against a model: a list of runs, each a list of fingerprints, each a home
-//! slot and the slots behind it that continue it.
+//! The table against a model: a list of runs, each a list of fingerprints, each a home
+//! slot and the slots behind it that continue it. Here slots are opened and closed one by one;
+//! what filters do is in [`verbs`].
 //!
 //! Everything is done twice, with the portable instructions and with those of this
 //! machine (each set of them in turn), and must come out the same to the byte. Sidecars with a low `MAX_OFFSET` make
 //! the long walks of large tables happen in small ones.
 
-mod add;
-mod close;
 mod model;
 #[path = "../../../tests/share/mod.rs"]
 mod share;
+mod verbs;
 mod verify;
 mod writer;
 
-use std::cell::Cell;
-
-use self::add::{ExtendShort, InsertShort};
-use self::close::RemoveShort;
 use self::model::{Lane, Made, Model, Random, Stored, Tag, Unended};
-use super::short::Short;
 use super::*;
 use crate::bits::{Cpu, Isa, Operation, Portable, mask_below};
 use crate::error::Error;
 use crate::mem::HugePages;
-use crate::outcome::Removed;
 
 /// A change to a table.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +111,47 @@ const PLACES: [Where; 5] = [
     Where::Edges,
 ];
 
+/// Quotients from a place.
+struct Quotients {
+    last: u64,
+    place: Where,
+    centre: u64,
+}
+
+impl Quotients {
+    fn new(quotients: u64, place: Where, random: &mut Random) -> Self {
+        let last = quotients - 1;
+        let centre = match place {
+            Where::LastQuotient | Where::Descending => last,
+            _ => random.below(quotients),
+        };
+        Quotients {
+            last,
+            place,
+            centre,
+        }
+    }
+
+    fn next(&mut self, random: &mut Random) -> u64 {
+        let last = self.last;
+        match self.place {
+            Where::Anywhere => random.below(last + 1),
+            // A neighbour now and then, so that something is pushed along.
+            Where::OneRun if random.one_in(16) => (self.centre + random.below(3)).min(last),
+            Where::OneRun | Where::LastQuotient => self.centre,
+            Where::Descending => {
+                let step = random.below(3);
+                self.centre = self.centre.checked_sub(step).unwrap_or(last);
+                self.centre
+            }
+            Where::Edges => {
+                let block = random.below(last / 64 + 1);
+                (block * 64 + [0, 63][random.below(2) as usize]).min(last)
+            }
+        }
+    }
+}
+
 /// A table in both ways, and its model.
 struct Game<S: Made> {
     portable: Table<S>,
@@ -124,8 +159,7 @@ struct Game<S: Made> {
     model: Model,
     options: TableOptions,
     random: Random,
-    place: Where,
-    centre: u64,
+    quotients: Quotients,
     /// Edits, and openings refused.
     edits: u64,
     /// The sets of instructions that this machine has; the portable one, if it has no other.
@@ -133,8 +167,6 @@ struct Game<S: Made> {
     full: u64,
     /// The most blocks in a row, at any time, whose offsets were too long to be stored.
     longest_walk: u64,
-    /// Fingerprints taken out, of more slots than one, and both slots of two at once.
-    taken: Cell<[u64; 2]>,
 }
 
 fn options(quotients: u64, slot_bits: u32, ignored_bits: u32) -> TableOptions {
@@ -153,44 +185,23 @@ fn bytes<S: Sidecar>(table: &Table<S>) -> &[u8] {
 impl<S: Made> Game<S> {
     fn new(options: TableOptions, place: Where, seed: u64) -> Self {
         let mut random = Random(seed);
+        let quotients = Quotients::new(options.quotients, place, &mut random);
         Game {
             portable: Table::new(options).unwrap(),
             fast: Table::new(options).unwrap(),
             model: Model::new(options.quotients),
             options,
-            place,
-            centre: match place {
-                Where::LastQuotient | Where::Descending => options.quotients - 1,
-                _ => random.below(options.quotients),
-            },
+            quotients,
             random,
             edits: 0,
             cpus: Cpu::all(),
             full: 0,
             longest_walk: 0,
-            taken: Cell::default(),
         }
     }
 
     fn quotient(&mut self) -> u64 {
-        let last = self.options.quotients - 1;
-        match self.place {
-            Where::Anywhere => self.random.below(last + 1),
-            // A neighbour now and then, so that something is pushed along.
-            Where::OneRun if self.random.one_in(16) => {
-                (self.centre + self.random.below(3)).min(last)
-            }
-            Where::OneRun | Where::LastQuotient => self.centre,
-            Where::Descending => {
-                let step = self.random.below(3);
-                self.centre = self.centre.checked_sub(step).unwrap_or(last);
-                self.centre
-            }
-            Where::Edges => {
-                let block = self.random.below(last / 64 + 1);
-                (block * 64 + [0, 63][self.random.below(2) as usize]).min(last)
-            }
-        }
+        self.quotients.next(&mut self.random)
     }
 
     /// The instructions to compare with the portable ones, in turn.
@@ -369,11 +380,6 @@ impl<S: Made> Game<S> {
                     answer,
                 };
                 assert!(ask().run::<Portable>());
-                if guess % 4 == 0 {
-                    self.check_short(quotient, value);
-                    self.check_close(quotient, value);
-                    self.check_print(quotient, value);
-                }
                 assert!(cpu.run(ask()));
             }
         }
@@ -385,75 +391,6 @@ impl<S: Made> Game<S> {
         assert_eq!(written.used(), table.used());
         let copy = table.try_clone().unwrap();
         assert!(bytes(&copy) == bytes(table) && copy.used() == table.used());
-    }
-
-    /// The short ways do what the long ways do, or nothing.
-    fn check_short(&self, quotient: u64, value: u64) {
-        let table = || self.portable.try_clone().unwrap();
-        let stored = &self.model.runs[quotient as usize];
-        let start = self.model.layout(self.portable.slots()).runs[quotient as usize].start;
-        #[rustfmt::skip]
-        let long_way = |edit| {
-            let mut long = table();
-            let apply = Apply { table: &mut long, quotient, edit };
-            (apply.run::<Portable>(), long)
-        };
-        let check = |short: Table<S>, fast: Table<S>, long: Table<S>| {
-            assert!(bytes(&short) == bytes(&long) && bytes(&fast) == bytes(&long));
-            assert_eq!((short.used(), fast.used()), (long.used(), long.used()));
-        };
-
-        let item = S::item(Mark::Last, value);
-        let (mut short, mut fast, mut long) = (table(), table(), table());
-        let result = InsertShort(&mut short, quotient, value, item).run::<Portable>();
-        let insert = InsertShort(&mut fast, quotient, value, item);
-        assert_eq!(self.cpu().run(insert), result);
-        if let Short::Done(()) = result {
-            // Runs are in no order here, and of what is behind a tail, or in another block than
-            // the first slot, the short way sees nothing.
-            let tail = stored.iter().position(|one| !one.tail.is_empty());
-            let seen = &stored[..tail.map_or(stored.len(), |i| i + 1)];
-            let seen = &seen[..seen.len().min(64 - start as usize % 64)];
-            let at = start + seen.iter().filter(|one| one.home.0 <= value).count() as u64;
-            let expected;
-            (expected, long) = long_way(Edit::OpenHome { at, value, item });
-            assert_eq!(expected, Ok(()));
-        }
-        check(short, fast, long);
-
-        let remainder = value >> self.options.ignored_bits;
-        #[rustfmt::skip]
-        let fingerprint = Fingerprint { quotient, remainder };
-        let (mut short, mut fast, mut long) = (table(), table(), table());
-        let result = RemoveShort(&mut short, fingerprint).run::<Portable>();
-        assert_eq!(self.cpu().run(RemoveShort(&mut fast, fingerprint)), result);
-        let same = |one: &Stored| one.home.0 >> self.options.ignored_bits == remainder;
-        match (result, stored.iter().position(same)) {
-            (Short::Done(Removed::One), Some(i)) => {
-                let at = start + self.model.slot_of(quotient, i);
-                (_, long) = long_way(Edit::Close { at });
-            }
-            (Short::Done(Removed::NotFound), None) | (Short::NotHere, _) => {}
-            (result, found) => panic!("{result:?}, but {found:?}"),
-        }
-        check(short, fast, long);
-
-        if S::MARKS {
-            let item = S::item(Mark::GoesOn, value);
-            #[rustfmt::skip]
-            let digit = Slot { value, runend: false, item };
-            let (mut short, mut fast, mut long) = (table(), table(), table());
-            let done = ExtendShort(&mut short, fingerprint, digit).run::<Portable>();
-            let extend = ExtendShort(&mut fast, fingerprint, digit);
-            assert_eq!(self.cpu().run(extend), done);
-            if done {
-                let only = stored.iter().position(same).expect("it was extended");
-                assert_eq!(stored.iter().filter(|one| same(one)).count(), 1);
-                let at = start + self.model.slot_of(quotient, only) + 1;
-                (_, long) = long_way(Edit::OpenTail { at, digit });
-            }
-            check(short, fast, long);
-        }
     }
 
     /// Fills up to the brim, churns there, and drains, until `edits` are done.
@@ -517,23 +454,15 @@ fn against_the_model<S: Made>() {
     ];
     // With fewer, the larger ones would not get full.
     let edits = 6_000 / share::divisor().min(8) as u64;
-    let (mut longest_walk, mut taken) = (0, [0; 2]);
+    let mut longest_walk = 0;
     for (quotients, bits, ignored) in geometries {
         for place in PLACES {
             let options = options(quotients, bits, ignored);
             let mut game = Game::<S>::new(options, place, quotients);
             game.play(edits);
             longest_walk = longest_walk.max(game.longest_walk);
-            let [long, twos] = game.taken.get();
-            taken = [taken[0] + long, taken[1] + twos];
         }
     }
-    assert_eq!(taken[0] > edits / 6, S::MARKS, "{taken:?}");
-    assert_eq!(
-        taken[1] > edits / 20,
-        S::MARKS && !S::MARKED_RUNENDS,
-        "{taken:?}"
-    );
     // No table here is large enough for an offset that does not fit its 16 bits.
     assert_eq!(longest_walk > 0, S::MAX_OFFSET < u16::MAX);
 }
@@ -572,7 +501,7 @@ fn walk_far<S: Made>() {
     for quotients in [300, 640] {
         for centre in [0, 30, 62, 63, 190].into_iter().step_by(share::divisor()) {
             let mut game = Game::<S>::new(options(quotients, 7, 0), Where::OneRun, centre);
-            game.centre = centre;
+            game.quotients.centre = centre;
             game.play(3_000);
             let blocks = game.portable.blocks() - centre / 64;
             // All later blocks but those that the end of the run is near to.
@@ -635,7 +564,7 @@ fn the_last_quotient_fills_every_spare_slot() {
 #[test]
 fn the_first_quotient_fills_every_slot() {
     let mut game = Game::<Lane<false, false>>::new(options(200, 3, 0), Where::LastQuotient, 1);
-    game.centre = 0;
+    game.quotients.centre = 0;
     while game.open() {
         game.check();
     }

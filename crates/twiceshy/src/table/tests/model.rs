@@ -99,12 +99,16 @@ impl<const MARKED: bool, const TAGGED: bool, const MAX: u16, const RUNENDS: bool
 
 /// What is generic over [`Lane`].
 pub(super) trait Made: Sidecar<Item = Tag> {
+    const TAGGED: bool;
+
     fn item(mark: Mark, random: u64) -> Tag;
 }
 
 impl<const MARKED: bool, const TAGGED: bool, const MAX: u16, const RUNENDS: bool> Made
     for Lane<MARKED, TAGGED, MAX, RUNENDS>
 {
+    const TAGGED: bool = TAGGED;
+
     fn item(mark: Mark, random: u64) -> Tag {
         (mark, random as u8 * u8::from(TAGGED))
     }
@@ -121,6 +125,19 @@ pub(super) struct Stored {
 impl Stored {
     pub(super) fn slots(&self) -> u64 {
         1 + self.tail.len() as u64
+    }
+
+    /// What its slots hold; the last one may be the end of its run.
+    pub(super) fn content(&self, runend: bool) -> Vec<Slot<Tag>> {
+        let (mut value, item) = self.home;
+        let mut slots = Vec::new();
+        for &digit in &self.tail {
+            slots.push(Slot { value, ..digit });
+            value = digit.value;
+        }
+        #[rustfmt::skip]
+        slots.push(Slot { value, runend, item });
+        slots
     }
 }
 
@@ -152,17 +169,10 @@ impl Model {
             let start = u64::max(end, quotient);
             let mut at = start;
             for (i, fingerprint) in stored.iter().enumerate() {
-                let (mut value, item) = fingerprint.home;
-                for &digit in &fingerprint.tail {
-                    layout.slots[at as usize] = Some(Slot { value, ..digit });
-                    value = digit.value;
+                for slot in fingerprint.content(i + 1 == stored.len()) {
+                    layout.slots[at as usize] = Some(slot);
                     at += 1;
                 }
-                let runend = i + 1 == stored.len();
-                #[rustfmt::skip]
-                let last = Slot { value, runend, item };
-                layout.slots[at as usize] = Some(last);
-                at += 1;
             }
             let occupied = !stored.is_empty();
             if occupied {

@@ -1,0 +1,288 @@
+//! Adding a fingerprint, or a digit to one.
+//!
+//! Nearly always the run is in its home block, and so is what moves, or most of it. Then the run is one
+//! comparison of a whole window, and hardly a branch depends on the data:
+//!
+//! ```text
+//! add x to the run of b and e   slot      at          empty
+//!                                b   e   f   g   h     .
+//!                                b   x   e   f   g     h
+//! ```
+//!
+//! Only the last slot of a run has a runend bit. So the run is told to end one slot later by a
+//! bit that comes in at its first slot, wherever the new one is: 0, or 1 if that is all of the run.
+//! The mark comes in there as well: no slot before the new one is marked. Where a digit is added to
+//! a fingerprint of one slot, both come in at that slot, which goes on from now on.
+//!
+//! All else is `insert_slow`: find the run, find the place in it, open a slot there.
+
+use super::block::{self, Header, Place, Probe, Slot};
+use super::find::Run;
+use super::shift::{Gap, Moving, Still};
+use super::sidecar::Sidecar;
+use super::table::{Table, split};
+use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
+
+// Everywhere here `L` is `S`, or stands for it in a table where nothing is marked.
+
+/// What came of an insertion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Put {
+    /// It is there.
+    Done,
+    /// No slot is free; nothing has changed.
+    Full,
+    /// There are counters or ghosts in its minirun; nothing has changed.
+    Counted,
+}
+
+/// What came of an addition in the home block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Added<T> {
+    /// All is done.
+    Done,
+    /// Slots of further blocks move: [`Table::open_across`] must do it. Nothing has changed.
+    Across(Opening<T>),
+    /// The run is not in its home block, or too long. Nothing has changed.
+    NotHere,
+}
+
+/// A slot to be put between others of its home block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Opening<T> {
+    /// The quotient, which has a run from now on.
+    quotient: u64,
+    gap: Gap,
+    slot: Slot<T>,
+}
+
+impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
+    /// The body of [`insert`](Self::insert).
+    #[inline(always)]
+    pub(super) fn insert_on<I: Isa, L: Sidecar>(&mut self, quotient: u64, remainder: u64) -> Put {
+        match self.insert_short_after::<I, L>(quotient, remainder, Still) {
+            Added::Done => Put::Done,
+            Added::Across(opening) => match self.open_rest::<L>(opening) {
+                true => Put::Done,
+                false => Put::Full,
+            },
+            Added::NotHere => self.insert_slow(quotient, remainder),
+        }
+    }
+
+    /// The body of [`open_rest`](Self::open_rest).
+    #[inline(always)]
+    pub(super) fn open_rest_on<I: Isa, L: Sidecar>(&mut self, opening: Opening<L::Item>) -> bool {
+        self.open_across::<I, L>(&opening, Still)
+    }
+
+    /// Adds an unmarked slot with `value` to the run of `quotient`, behind all that are not
+    /// above it, with a last word for `moving`; if the run is in its home block.
+    #[inline(always)]
+    pub(crate) fn insert_short_after<I: Isa, L: Sidecar>(
+        &mut self,
+        quotient: u64,
+        value: u64,
+        moving: impl Moving<S, M>,
+    ) -> Added<L::Item> {
+        let (home, i) = split(quotient);
+        let Some(mut two) = self.blocks.two_mut(home) else {
+            return Added::NotHere;
+        };
+        let header = read_home::<L>(&mut two, i);
+        if header.offset > 63 {
+            return Added::NotHere;
+        }
+        let place = header.place::<I, L>(i);
+        // It is the last one if it is the only one.
+        let slot = Slot {
+            value,
+            runend: place.occupied == 0,
+            item: L::Item::default(),
+        };
+        if place.occupied == 0 && place.start == i {
+            // The home slot is empty, as most are at low loads: nothing to compare or to move.
+            let mut block = two.near();
+            block::put::<L>(&mut block, i, slot);
+            block::add_occupied(&mut block, 1 << i);
+            self.used += 1;
+            return Added::Done;
+        }
+        let Some(at) = upper_bound::<L>(&mut two, &header, &place, value) else {
+            return Added::NotHere;
+        };
+        // No slot of the run is empty, so it may be looked for from its start on, which is known before
+        // the place: whether there is one in this block is a branch that is often lost.
+        let to = header.first_empty::<I>(place.start);
+        let gap = Gap {
+            block: home,
+            start: place.start,
+            at,
+        };
+        let Some(to) = to else {
+            return Added::Across(Opening {
+                quotient,
+                gap,
+                slot,
+            });
+        };
+        if to != at && !moving.within(self, home, at, to) {
+            return Added::NotHere;
+        }
+        let Some(mut two) = self.blocks.two_mut(home) else {
+            return Added::NotHere;
+        };
+        block::add_occupied(&mut two.near(), 1 << i);
+        open::<I, L>(&mut two, gap, to, slot);
+        self.used += 1;
+        Added::Done
+    }
+
+    /// Finishes an insertion into a block that is full from there on, so that its last slot goes to the
+    /// blocks behind it. If there is no room, nothing has changed.
+    #[inline(always)]
+    pub(crate) fn open_across<I: Isa, L: Sidecar>(
+        &mut self,
+        opening: &Opening<L::Item>,
+        moving: impl Moving<S, M>,
+    ) -> bool {
+        let Opening {
+            quotient,
+            gap,
+            slot,
+        } = *opening;
+        let to = self.first_empty::<I>((gap.block + 1) * 64);
+        if to >= self.slots || !moving.across(self, gap.block, gap.at, to) {
+            return false;
+        }
+        block::add_occupied(&mut self.block_mut(gap.block), 1 << (quotient & 63));
+        self.open_gap::<I, L>(gap.block, gap, to, slot);
+        true
+    }
+
+    /// The body of [`insert_slow`](Self::insert_slow).
+    #[inline(always)]
+    pub(super) fn insert_slow_on<I: Isa>(&mut self, quotient: u64, remainder: u64) -> Put {
+        let run = self.odd_run::<I>(quotient);
+        let at = self.lower_bound(&run, remainder);
+        if self.is_counted(&run, at, remainder) {
+            return Put::Counted;
+        }
+        match self.open_home::<I>(&run, at, remainder, S::Item::default()) {
+            Ok(()) => Put::Done,
+            Err(_) => Put::Full,
+        }
+    }
+
+    /// Has any marked slot of the minirun that starts at slot `at` of a run a runend bit?
+    #[inline(always)]
+    fn is_counted(&self, run: &Run, mut at: u64, remainder: u64) -> bool {
+        while S::MARKED_RUNENDS && at < run.end && self.remainder(at) == remainder {
+            let end = self.end_of_print(at);
+            if (at..end - 1).any(|slot| self.slot(slot).runend) {
+                return true;
+            }
+            at = end;
+        }
+        false
+    }
+
+    /// The body of [`extend`](Self::extend).
+    #[inline(always)]
+    pub(super) fn extend_on<I: Isa, L: Sidecar>(
+        &mut self,
+        quotient: u64,
+        remainder: u64,
+        digit: Slot<S::Item>,
+    ) -> bool {
+        debug_assert!(S::is_mark(digit.item));
+        let pattern = self.packed().repeat_compared(remainder);
+        let (home, i) = split(quotient);
+        let Some(mut two) = self.blocks.two_mut(home) else {
+            return false;
+        };
+        let header = read_home::<L>(&mut two, i);
+        if header.offset > 63 {
+            return false;
+        }
+        let run = header.probe::<I>(i);
+        let Some(at) = behind_only::<I>(&mut two, &header, run, pattern) else {
+            return false;
+        };
+        let gap = Gap {
+            block: home,
+            start: at - 1,
+            at,
+        };
+        // From the start of the run on, as for an insertion.
+        let Some(to) = header.first_empty::<I>(run.start) else {
+            return self.open_rest::<S>(Opening {
+                quotient,
+                gap,
+                slot: digit,
+            });
+        };
+        open::<I, S>(&mut two, gap, to, digit);
+        self.used += 1;
+        true
+    }
+}
+
+/// Puts a slot into the first of two blocks, up to an empty one.
+#[inline(always)]
+fn open<I: Isa, L: Sidecar>(two: &mut TwoBlocks<'_>, gap: Gap, to: u32, slot: Slot<L::Item>) {
+    block::open_beside::<I, L>(&mut two.near(), (gap.start, gap.at), to, slot);
+    two.open::<I>(gap.at, to, slot.value);
+}
+
+/// The header of the home block of quotient `i`. What has to move may lie behind it, so those
+/// lines are asked for as well.
+#[inline(always)]
+fn read_home<L: Sidecar>(two: &mut TwoBlocks<'_>, i: u32) -> Header {
+    two.near().as_ref().prefetch_slot(i);
+    two.prefetch_next();
+    Header::read::<L>(&two.near().as_ref())
+}
+
+/// The slot behind those of a run in the first of two blocks that are not above `value`. `None` if
+/// it is not in this block, there are too many, or it would part a fingerprint.
+#[inline(always)]
+fn upper_bound<L: Sidecar>(
+    two: &mut TwoBlocks<'_>,
+    header: &Header,
+    place: &Place,
+    value: u64,
+) -> Option<u32> {
+    let packed = two.packed();
+    if place.length > packed.per_window() {
+        return None;
+    }
+    let window = two.near().as_ref().window(place.start);
+    let at = place.start + packed.count_at_most(window, packed.repeat(value), place.length);
+    if at > 63 || (L::MARKS && header.marked << 1 >> at & 1 == 1) {
+        return None;
+    }
+    Some(at)
+}
+
+/// The slot behind the only one of a run in the first of two blocks that equals `pattern`, if that
+/// is all of a fingerprint.
+#[inline(always)]
+fn behind_only<I: Isa>(
+    two: &mut TwoBlocks<'_>,
+    header: &Header,
+    run: Probe,
+    pattern: u64,
+) -> Option<u32> {
+    let packed = two.packed();
+    let through = packed.highs_through(in_register(run.last.into()))?;
+    let window = two.near().as_ref().window(run.start);
+    let equal = through & !packed.differ(window, pattern) & run.occupied;
+    if equal.count_ones() != 1 {
+        return None;
+    }
+    // Marked slots of others in this run do not matter.
+    let it = packed.slots_of::<I>(equal);
+    let at = run.start + it.trailing_zeros() + 1;
+    (at < 64 && header.bare(run.start) & it != 0).then_some(at)
+}

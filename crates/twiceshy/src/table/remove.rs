@@ -1,0 +1,222 @@
+//! Taking a fingerprint of one slot out of its run.
+//!
+//! Nearly always the run is in its home block and has no marked slots. Then it is one comparison of a
+//! whole window, and hardly a branch depends on the data. Only the last slot of a run has a runend bit,
+//! so the run is told to end one slot earlier, or to be no more, by taking out its first bit, whichever
+//! of its slots goes.
+//!
+//! All else is `remove_slow`: find the run, find the slot in it, close that.
+
+use super::block::{self, Header};
+use super::shift::Gap;
+use super::sidecar::Sidecar;
+use super::table::Table;
+use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
+
+/// How many fingerprints of one slot a minirun must have for one of them to be removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// One or more.
+    Any,
+    /// So many.
+    Exactly(u32),
+}
+
+/// What came of a removal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// It is gone.
+    One,
+    /// There is no such fingerprint.
+    NotFound,
+    /// There are more or fewer than asked, or some of more than one slot; nothing has changed.
+    Unclear,
+}
+
+/// What came of a removal from a home block.
+enum Short {
+    /// All is done.
+    Done(Taken),
+    /// Slots of further blocks move: [`Table::close_across`] must do it.
+    Across(Gap),
+    /// The run is not in its home block, is too long or has marked slots. Nothing has changed.
+    NotHere,
+}
+
+/// A slot of a run that is to be taken out. Two numbers that are at hand where it is found and needed where
+/// it is closed: which slot it is, most tables need not know.
+struct Found {
+    /// The first slot of the run, whose runend bit and mark go.
+    start: u32,
+    /// How many bits are before the slot in the window there; see [`Packed::bits_before`].
+    ///
+    /// [`Packed::bits_before`]: crate::bits::Packed::bits_before
+    before: u32,
+}
+
+impl Found {
+    /// The slot with the remainder of this pattern in a run of the first of two blocks that starts at
+    /// a slot and has some more. If there is none, or it is not a simple case, nothing has changed.
+    #[inline(always)]
+    fn find<S: Sidecar>(
+        two: &mut TwoBlocks<'_>,
+        (start, more): (u32, u32),
+        pattern: u64,
+        of: Of,
+    ) -> Result<Self, Short> {
+        let packed = two.packed();
+        // As wide as an index from the start, so that one register is enough.
+        let more = in_register(more.into());
+        let (highs, slots) = (packed.highs_through(more), packed.slots_through(more));
+        let (Some(highs), Some(slots)) = (highs, slots) else {
+            return Err(Short::NotHere);
+        };
+        // Now it is one of the block's, which the compiler does not see.
+        let start = start & 63;
+        // With marks, not all that are equal need be alike. Asked before the slots are: that branch is
+        // known sooner, and what only the other ways need goes before there is much else to keep.
+        if S::MARKS && slots & S::marked(two.near().as_ref().lane()) >> start != 0 {
+            return Err(Short::NotHere);
+        }
+        let window = two.near().as_ref().window(start);
+        // All that are equal, if that is asked, or the first; it does not matter which one goes.
+        let equal = match of {
+            Of::Any => highs & packed.first_equal(window, pattern),
+            Of::Exactly(_) => highs & !packed.differ(window, pattern),
+        };
+        if equal == 0 {
+            return Err(Short::Done(Taken::NotFound));
+        }
+        if let Of::Exactly(count) = of {
+            if equal.count_ones() != count {
+                return Err(Short::Done(Taken::Unclear));
+            }
+        }
+        Ok(Found {
+            start,
+            before: packed.bits_before(start, equal),
+        })
+    }
+
+    /// The slot.
+    #[inline(always)]
+    fn slot(&self, two: &TwoBlocks<'_>) -> u32 {
+        self.start + two.packed().index_behind(self.start, self.before)
+    }
+}
+
+impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
+    /// The body of [`remove_any`](Self::remove_any).
+    #[inline(always)]
+    pub(super) fn remove_any_on<I: Isa>(&mut self, quotient: u64, remainder: u64) -> Taken {
+        self.remove::<I>(quotient, remainder, Of::Any)
+    }
+
+    /// The body of [`remove_one_of`](Self::remove_one_of).
+    #[inline(always)]
+    pub(super) fn remove_one_of_on<I: Isa>(
+        &mut self,
+        quotient: u64,
+        remainder: u64,
+        count: u32,
+    ) -> Taken {
+        self.remove::<I>(quotient, remainder, Of::Exactly(count))
+    }
+
+    #[inline(always)]
+    fn remove<I: Isa>(&mut self, quotient: u64, remainder: u64, of: Of) -> Taken {
+        match self.remove_short::<I>(quotient, remainder, of) {
+            Short::Done(taken) => taken,
+            Short::Across(gap) => {
+                self.close_across(gap);
+                Taken::One
+            }
+            Short::NotHere => self.remove_slow(quotient, remainder, of),
+        }
+    }
+
+    /// [`remove`](Self::remove) from a run that is in its home block and has no marked slots.
+    #[inline(always)]
+    fn remove_short<I: Isa>(&mut self, quotient: u64, remainder: u64, of: Of) -> Short {
+        // Made before the rest, so that what it is made of need not be kept.
+        let pattern = self.packed().repeat_compared(remainder);
+        let pattern = in_register(pattern);
+        let home = quotient / 64;
+        // Once, and not once for every use.
+        let i = in_register(quotient & 63) as u32;
+        // Made before there is anything to wait for, and chosen later, not made then.
+        let occupied = in_register(1 << (i & 63));
+        let Some(two) = self.blocks.two_mut(home) else {
+            return Short::NotHere;
+        };
+        let mut two = two.in_register();
+        two.near().as_ref().prefetch_slots(i);
+        let header = Header::read::<S>(&two.near().as_ref());
+        if header.offset > 63 {
+            return Short::NotHere;
+        }
+        // A key that is removed was there, so this branch is easily predicted.
+        let Some(rank) = header.rank_of_run(i) else {
+            return Short::Done(Taken::NotFound);
+        };
+        let run = header.member_run::<I>(rank, i);
+        let found = match Found::find::<S>(&mut two, run, pattern, of) {
+            Ok(found) => found,
+            Err(short) => return short,
+        };
+        // Read again, where it is needed again: there is no register for each of it.
+        let mut two = two.in_register();
+        let header = Header::read::<S>(&two.near().as_ref());
+        let last = header.last_moving::<I>(found.start);
+        let mut two = two.in_register();
+        // Is it all there is of the run?
+        let gone = if run.1 == 0 { occupied } else { 0 };
+        block::clear_occupied(&mut two.near(), gone);
+        let Some(to) = last else {
+            return Short::Across(Gap {
+                block: home,
+                start: found.start,
+                at: found.slot(&two),
+            });
+        };
+        let at = found.slot(&two);
+        block::close_beside::<I, S>(&mut two.near(), found.start, at, to);
+        two.close::<I>(found.start, found.before, to);
+        self.used -= 1;
+        Short::Done(Taken::One)
+    }
+
+    /// The body of [`remove_slow`](Self::remove_slow).
+    #[inline(always)]
+    pub(super) fn remove_slow_on<I: Isa>(
+        &mut self,
+        quotient: u64,
+        remainder: u64,
+        of: Of,
+    ) -> Taken {
+        let run = self.odd_run::<I>(quotient);
+        let at = self.lower_bound(&run, remainder);
+        let mut end = at;
+        while end < run.end && self.remainder(end) == remainder {
+            if self.is_marked(end) {
+                return Taken::Unclear;
+            }
+            end += 1;
+        }
+        if end == at {
+            return Taken::NotFound;
+        }
+        if of != Of::Any && of != Of::Exactly((end - at) as u32) {
+            return Taken::Unclear;
+        }
+        self.close::<I>(&run, at);
+        Taken::One
+    }
+
+    /// The body of [`close_across`](Self::close_across).
+    #[inline(always)]
+    pub(super) fn close_across_on<I: Isa>(&mut self, gap: Gap) {
+        let last = self.last_moving_behind::<I>(gap.block);
+        self.close_gap::<I, S>(gap.block, gap, last);
+    }
+}
