@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::beside::{Beside, BlockFull};
 use super::block::Slot;
 use super::find::Run;
 use super::insert::{Opening, Put};
@@ -17,12 +18,29 @@ use super::sidecar::Sidecar;
 use super::table::Table;
 use super::verify::{Order, Tailed};
 use super::writer::{Full, Writer};
-use super::{Bytes, Violation};
+use super::{Bytes, Fingerprint, Violation};
 use crate::bits::dispatch;
 use crate::error::Error;
 
 dispatch! {
     impl[S: Sidecar, M: Bytes] Table<S, M> {
+        /// Is there a slot that equals this fingerprint? `None` if what stands beside slots decides.
+        #[inline(always)]
+        pub(crate) fn contains_beside[B: Beside<S>](
+            &self,
+            at: Fingerprint,
+            beside: B,
+        ) -> Option<bool> = contains_beside_on;
+
+        /// The same for a run that most likely leaves its home block.
+        #[cold]
+        #[inline(never)]
+        pub(super) fn contains_beside_slow[B: Beside<S>](
+            &self,
+            at: Fingerprint,
+            beside: B,
+        ) -> Option<bool> = contains_beside_slow_on;
+
         /// The run of a quotient.
         #[inline(always)]
         pub(crate) fn run(&self, quotient: u64) -> Run = run_on;
@@ -43,22 +61,52 @@ dispatch! {
 
 dispatch! {
     impl[S: Sidecar, M: Bytes + AsMut<[u8]>] Table<S, M> {
-        /// Adds an unmarked slot with this remainder to the run of a quotient, which is sorted. `L` is `S`, or
-        /// stands for it in a table where nothing is marked.
+        /// [`insert`](Self::insert), where something may stand beside slots: then behind all of its run that
+        /// are not above it.
         #[inline(always)]
-        pub(crate) fn insert[L: Sidecar](&mut self, quotient: u64, remainder: u64) -> Put = insert_on;
+        pub(crate) fn insert_beside[L: Sidecar, B: Beside<S>](
+            &mut self,
+            quotient: u64,
+            remainder: u64,
+            beside: B,
+        ) -> Put = insert_on;
 
-        /// [`insert`](Self::insert) wherever the run is, and however long.
+        /// The same wherever the run is, and however long.
         #[cold]
         #[inline(never)]
-        pub(super) fn insert_slow(&mut self, quotient: u64, remainder: u64) -> Put = insert_slow_on;
+        pub(super) fn insert_slow[B: Beside<S>](
+            &mut self,
+            quotient: u64,
+            remainder: u64,
+            beside: B,
+        ) -> Put = insert_slow_on;
 
-        /// Finishes what adds a slot where slots of the next blocks move. Has it been done? If not, there
-        /// is no room, and nothing has changed.
+        /// Finishes what adds a slot where slots of the next blocks move.
         #[cold]
         #[inline(never)]
-        pub(super) fn open_rest[L: Sidecar](&mut self, opening: Opening<L::Item>) -> bool =
-            open_rest_on;
+        pub(super) fn open_rest[L: Sidecar, B: Beside<S>](
+            &mut self,
+            opening: Opening<L::Item>,
+            beside: B,
+        ) -> Put = open_rest_on;
+
+        /// Moves what stands beside slots that are about to move.
+        #[inline(never)]
+        pub(super) fn make_way[B: Beside<S>](
+            &mut self,
+            from: u64,
+            to: u64,
+            up: bool,
+            beside: B,
+        ) -> Result<(), BlockFull> = make_way_on;
+
+        /// Takes one slot out of a run, and what stands beside it.
+        pub(crate) fn close_beside[B: Beside<S>](
+            &mut self,
+            run: &Run,
+            at: u64,
+            beside: B,
+        ) -> Result<(), BlockFull> = close_beside_on;
 
         /// Puts a slot behind the one of its run that has this remainder, and marks that, if no other has
         /// it, it is of one slot, and all of it is in the home block. Has it been done? If not, nothing has

@@ -16,9 +16,10 @@
 //!
 //! All else is `insert_slow`: find the run, find the place in it, open a slot there.
 
+use super::beside::{Beside, BlockFull};
 use super::block::{self, Header, Place, Probe, Slot};
 use super::find::Run;
-use super::shift::{Gap, Moving, Still};
+use super::shift::Gap;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
@@ -34,17 +35,21 @@ pub(crate) enum Put {
     Full,
     /// There are counters or ghosts in its minirun; nothing has changed.
     Counted,
+    /// What stands beside slots has no room in a block; nothing has changed.
+    BlockFull(BlockFull),
 }
 
 /// What came of an addition in the home block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Added<T> {
+enum Added<T> {
     /// All is done.
     Done,
-    /// Slots of further blocks move: [`Table::open_across`] must do it. Nothing has changed.
+    /// Slots of further blocks move: [`Table::open_rest`] must do it. Nothing has changed.
     Across(Opening<T>),
     /// The run is not in its home block, or too long. Nothing has changed.
     NotHere,
+    /// As for [`Put`].
+    BlockFull(BlockFull),
 }
 
 /// A slot to be put between others of its home block.
@@ -57,33 +62,37 @@ pub(crate) struct Opening<T> {
 }
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
-    /// The body of [`insert`](Self::insert).
+    /// Adds an unmarked slot with this remainder to the run of a quotient, which is sorted. `L` is `S`, or
+    /// stands for it in a table where nothing is marked.
     #[inline(always)]
-    pub(super) fn insert_on<I: Isa, L: Sidecar>(&mut self, quotient: u64, remainder: u64) -> Put {
-        match self.insert_short_after::<I, L>(quotient, remainder, Still) {
+    pub(crate) fn insert<L: Sidecar>(&mut self, quotient: u64, remainder: u64) -> Put {
+        self.insert_beside::<L, ()>(quotient, remainder, ())
+    }
+
+    /// The body of [`insert_beside`](Self::insert_beside).
+    #[inline(always)]
+    pub(super) fn insert_on<I: Isa, L: Sidecar, B: Beside<S>>(
+        &mut self,
+        quotient: u64,
+        remainder: u64,
+        beside: B,
+    ) -> Put {
+        match self.insert_home::<I, L, B>(quotient, remainder, beside) {
             Added::Done => Put::Done,
-            Added::Across(opening) => match self.open_rest::<L>(opening) {
-                true => Put::Done,
-                false => Put::Full,
-            },
-            Added::NotHere => self.insert_slow(quotient, remainder),
+            Added::Across(opening) => self.open_rest::<L, B>(opening, beside),
+            Added::NotHere => self.insert_slow::<B>(quotient, remainder, beside),
+            Added::BlockFull(full) => Put::BlockFull(full),
         }
     }
 
-    /// The body of [`open_rest`](Self::open_rest).
-    #[inline(always)]
-    pub(super) fn open_rest_on<I: Isa, L: Sidecar>(&mut self, opening: Opening<L::Item>) -> bool {
-        self.open_across::<I, L>(&opening, Still)
-    }
-
     /// Adds an unmarked slot with `value` to the run of `quotient`, behind all that are not
-    /// above it, with a last word for `moving`; if the run is in its home block.
+    /// above it, if the run is in its home block.
     #[inline(always)]
-    pub(crate) fn insert_short_after<I: Isa, L: Sidecar>(
+    fn insert_home<I: Isa, L: Sidecar, B: Beside<S>>(
         &mut self,
         quotient: u64,
         value: u64,
-        moving: impl Moving<S, M>,
+        beside: B,
     ) -> Added<L::Item> {
         let (home, i) = split(quotient);
         let Some(mut two) = self.blocks.two_mut(home) else {
@@ -126,8 +135,10 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
                 slot,
             });
         };
-        if to != at && !moving.within(self, home, at, to) {
-            return Added::NotHere;
+        if to != at {
+            if let Err(full) = self.raise_beside(home, at, to, beside) {
+                return Added::BlockFull(full);
+            }
         }
         let Some(mut two) = self.blocks.two_mut(home) else {
             return Added::NotHere;
@@ -138,40 +149,50 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         Added::Done
     }
 
-    /// Finishes an insertion into a block that is full from there on, so that its last slot goes to the
-    /// blocks behind it. If there is no room, nothing has changed.
+    /// The body of [`open_rest`](Self::open_rest).
     #[inline(always)]
-    pub(crate) fn open_across<I: Isa, L: Sidecar>(
+    pub(super) fn open_rest_on<I: Isa, L: Sidecar, B: Beside<S>>(
         &mut self,
-        opening: &Opening<L::Item>,
-        moving: impl Moving<S, M>,
-    ) -> bool {
+        opening: Opening<L::Item>,
+        beside: B,
+    ) -> Put {
         let Opening {
             quotient,
             gap,
             slot,
-        } = *opening;
+        } = opening;
         let to = self.first_empty::<I>((gap.block + 1) * 64);
-        if to >= self.slots || !moving.across(self, gap.block, gap.at, to) {
-            return false;
+        if to >= self.slots {
+            return Put::Full;
+        }
+        let from = gap.block * 64 + u64::from(gap.at);
+        if let Err(full) = self.move_beside(from, to, true, beside) {
+            return Put::BlockFull(full);
         }
         block::add_occupied(&mut self.block_mut(gap.block), 1 << (quotient & 63));
         self.open_gap::<I, L>(gap.block, gap, to, slot);
-        true
+        Put::Done
     }
 
     /// The body of [`insert_slow`](Self::insert_slow).
     #[inline(always)]
-    pub(super) fn insert_slow_on<I: Isa>(&mut self, quotient: u64, remainder: u64) -> Put {
+    pub(super) fn insert_slow_on<I: Isa, B: Beside<S>>(
+        &mut self,
+        quotient: u64,
+        remainder: u64,
+        beside: B,
+    ) -> Put {
         let run = self.odd_run::<I>(quotient);
-        let at = self.lower_bound(&run, remainder);
+        // What stands beside slots of this remainder stays beside them.
+        let at = match B::IS_NOTHING {
+            true => self.lower_bound(&run, remainder),
+            false => self.upper_bound(&run, remainder),
+        };
         if self.is_counted(&run, at, remainder) {
             return Put::Counted;
         }
-        match self.open_home::<I>(&run, at, remainder, S::Item::default()) {
-            Ok(()) => Put::Done,
-            Err(_) => Put::Full,
-        }
+        let opened = self.open_home_beside::<I, B>(&run, at, remainder, S::Item::default(), beside);
+        opened.err().unwrap_or(Put::Done)
     }
 
     /// Has any marked slot of the minirun that starts at slot `at` of a run a runend bit?
@@ -216,11 +237,12 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         };
         // From the start of the run on, as for an insertion.
         let Some(to) = header.first_empty::<I>(run.start) else {
-            return self.open_rest::<S>(Opening {
+            let opening = Opening {
                 quotient,
                 gap,
                 slot: digit,
-            });
+            };
+            return self.open_rest::<S, ()>(opening, ()) == Put::Done;
         };
         open::<I, S>(&mut two, gap, to, digit);
         self.used += 1;

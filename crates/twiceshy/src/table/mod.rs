@@ -30,6 +30,7 @@
 //! General-Purpose Counting Filter" (2017), for the rank-and-select quotient filter.
 
 mod batch;
+mod beside;
 mod block;
 mod check;
 mod dispatch;
@@ -48,15 +49,15 @@ mod writer;
 pub use crate::bits::Bytes;
 pub use crate::geometry::{Fingerprint, Geometry};
 pub use crate::minirun::Minirun;
+pub(crate) use beside::{Beside, BlockFull};
 pub use crate::violation::Violation;
 pub use block::Slot;
 pub use find::Run;
 pub(crate) use find::{Closer, Glance, Homes};
-pub(crate) use insert::{Added, Opening, Put};
+pub(crate) use insert::Put;
 pub use iter::Runs;
 pub(crate) use remove::Taken;
 pub(crate) use scan::{Buffer, Home, Scan};
-pub(crate) use shift::Moving;
 pub use sidecar::{Bare, Mark, Marks, Sidecar};
 pub(crate) use sidecar::{Extensions, Unmarked};
 pub use table::{Table, TableOptions, spare_slots};

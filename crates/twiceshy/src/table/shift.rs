@@ -20,55 +20,16 @@
 //! Offsets that are too long to be stored are found anew when a slot was closed, by counting the
 //! runs that there are. So the occupied bit of a run that is no more goes before anything moves.
 
+use super::beside::{Beside, BlockFull};
 use super::block::{self, Header, Slot};
 use super::find::Run;
+use super::insert::Put;
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa};
 use crate::error::Error;
 
 // Everywhere here `L` is `S`, or stands for it in a table where nothing is marked.
-
-/// Somebody who keeps something of their own in the lanes, and must move it with the slots.
-pub(crate) trait Moving<S: Sidecar, M> {
-    /// Slots are about to move. Up by one, those from `from` up to, not including, `to`; or
-    /// down by one, those behind `from` up to, not including, `to`. If this fails, they stay.
-    fn before(self, table: &mut Table<S, M>, from: u64, to: u64) -> Result<(), Error>;
-
-    /// [`before`](Self::before), where slots of one block move up. Has that been done? If not,
-    /// nothing has changed, and `before` must be asked.
-    #[inline(always)]
-    fn within(&self, _table: &mut Table<S, M>, _block: u64, _from: u32, _to: u32) -> bool {
-        false
-    }
-
-    /// The same, where the slots from `from` of a block up to, not including, `to` of a later one
-    /// move up.
-    #[inline(always)]
-    fn across(&self, _table: &mut Table<S, M>, _block: u64, _from: u32, _to: u64) -> bool {
-        false
-    }
-}
-
-/// Nothing but the slots moves.
-pub(crate) struct Still;
-
-impl<S: Sidecar, M> Moving<S, M> for Still {
-    #[inline(always)]
-    fn before(self, _: &mut Table<S, M>, _: u64, _: u64) -> Result<(), Error> {
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn within(&self, _: &mut Table<S, M>, _: u64, _: u32, _: u32) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn across(&self, _: &mut Table<S, M>, _: u64, _: u32, _: u64) -> bool {
-        true
-    }
-}
 
 /// Where a slot comes in, or which one goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,20 +68,21 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         value: u64,
         item: S::Item,
     ) -> Result<(), Error> {
-        self.open_home_after::<I>(run, at, value, item, Still)
+        let opened = self.open_home_beside::<I, ()>(run, at, value, item, ());
+        opened.map_err(|_| self.full())
     }
 
-    /// [`open_home`](Self::open_home), with a last word for `moving`. If that fails, nothing has
-    /// changed.
+    /// [`open_home`](Self::open_home) after way was made beside the slots. If there is no room,
+    /// nothing has changed.
     #[inline(always)]
-    pub(crate) fn open_home_after<I: Isa>(
+    pub(super) fn open_home_beside<I: Isa, B: Beside<S>>(
         &mut self,
         run: &Run,
         at: u64,
         value: u64,
         item: S::Item,
-        moving: impl Moving<S, M>,
-    ) -> Result<(), Error> {
+        beside: B,
+    ) -> Result<(), Put> {
         debug_assert!(run.start <= at && at <= run.end && !S::is_mark(item));
         let is_last = at >= run.end;
         let slot = Slot {
@@ -128,7 +90,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             runend: is_last,
             item,
         };
-        self.open::<I>(run, at, slot, moving)?;
+        self.open::<I, B>(run, at, slot, beside)?;
         if !run.occupied {
             self.set_occupied(run.quotient, true);
         } else if is_last {
@@ -153,24 +115,26 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         debug_assert!(run.start < at && at <= run.end && S::is_mark(digit.item));
         // In front of the slot before, and with its value, it has that one's place.
         let value = self.slot(at - 1).value;
-        self.open::<I>(run, at - 1, Slot { value, ..digit }, Still)?;
+        let opened = self.open::<I, ()>(run, at - 1, Slot { value, ..digit }, ());
+        opened.map_err(|_| self.full())?;
         self.set_value(at, digit.value);
         Ok(())
     }
 
     #[inline(always)]
-    fn open<I: Isa>(
+    fn open<I: Isa, B: Beside<S>>(
         &mut self,
         run: &Run,
         at: u64,
         slot: Slot<S::Item>,
-        moving: impl Moving<S, M>,
-    ) -> Result<(), Error> {
+        beside: B,
+    ) -> Result<(), Put> {
         let empty = self.first_empty::<I>(run.end);
         if empty >= self.slots {
-            return Err(self.full());
+            return Err(Put::Full);
         }
-        moving.before(self, at, empty)?;
+        self.move_beside(at, empty, true, beside)
+            .map_err(Put::BlockFull)?;
         self.open_gap::<I, S>(run.quotient / 64, Gap::new(at), empty, slot);
         Ok(())
     }
@@ -238,23 +202,23 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// Takes one slot out of a run: one that continues a fingerprint, or is all of one.
     #[inline(always)]
     pub(crate) fn close<I: Isa>(&mut self, run: &Run, at: u64) {
-        self.close_after::<I>(run, at, Still)
-            .expect("closing a slot does not fail by itself");
+        let closed = self.close_after::<I, ()>(run, at, ());
+        debug_assert_eq!(closed, Ok(()), "nothing is beside the slots");
     }
 
-    /// [`close`](Self::close), with a last word for `moving`. If that fails, nothing has
+    /// [`close`](Self::close) after way was made beside the slots. If there is no room, nothing has
     /// changed.
     #[inline(always)]
-    pub(crate) fn close_after<I: Isa>(
+    pub(super) fn close_after<I: Isa, B: Beside<S>>(
         &mut self,
         run: &Run,
         at: u64,
-        moving: impl Moving<S, M>,
-    ) -> Result<(), Error> {
+        beside: B,
+    ) -> Result<(), BlockFull> {
         debug_assert!(run.occupied && run.start <= at && at < run.end);
         let home = run.quotient / 64;
         let last = self.last_moving::<I>(home, at);
-        moving.before(self, at, last + 1)?;
+        self.move_beside(at, last + 1, false, beside)?;
         let continues = S::MARKS && at > run.start && self.is_marked(at - 1);
         debug_assert!(continues || !self.is_marked(at));
         let at = if continues {

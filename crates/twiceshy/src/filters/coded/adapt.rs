@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::keys::{Known, check, given};
-use super::moves::BlockFull;
 use super::runs::{Entry, Plan, pair, sort};
 use super::symbols::{Placed, Stretch, Symbols, Unit};
-use super::{CodedFilter, Refused};
+use super::{CodedFilter, Overflow};
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::hash::{Hashed, StreamHash};
 use crate::outcome::Adapted;
-use crate::table::{Fingerprint, Run};
+use crate::table::{BlockFull, Fingerprint, Put, Run};
 use crate::traits::Adaptive;
 
 impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
@@ -109,17 +108,15 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
         let mut known = Known::<S, _>::new(self.core.geometry, source, Some(key));
         loop {
             match self.core.insert(key.h0()) {
-                Ok(()) => return Ok(()),
-                Err(Refused::Full) => return Err(self.core.table.full().into()),
-                Err(Refused::BlockFull(full)) => self.make_room(full, &mut known)?,
+                Put::Done => return Ok(()),
+                Put::BlockFull(full) => self.make_room(full, &mut known)?,
+                Put::Full | Put::Counted => return Err(self.core.table.full().into()),
             };
         }
     }
 
     /// Drops a symbol of a block, or of the one that it gets one from; by [`Overflow::Rebuild`] all
     /// of them. Gives how many.
-    ///
-    /// [`Overflow::Rebuild`]: super::Overflow::Rebuild
     pub(super) fn make_room<'k, E: From<Error>, F>(
         &mut self,
         BlockFull(block): BlockFull,
@@ -129,15 +126,11 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
         F: FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
     {
         // A symbol that is alone fits where it came up from, not always where it goes down to.
-        let has_symbols = self
-            .core
-            .coding
-            .symbols(self.core.word(block))
-            .next()
-            .is_some();
-        let block = block + u64::from(!has_symbols);
+        let mut symbols = self.core.coding.symbols(self.core.word(block));
+        let block = block + u64::from(symbols.next().is_none());
         let mut plan = Plan::new();
         let dropped = self.drop_in(block, &mut plan, None, known)?;
+        debug_assert!(dropped > 0, "a block without symbols is not full");
         Ok(dropped + self.write(plan, None, known)?)
     }
 
@@ -191,8 +184,6 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
 
     /// Plans to drop symbols of a block: one, or by [`Overflow::Rebuild`] all that are not of the
     /// run that is `own`. Gives how many.
-    ///
-    /// [`Overflow::Rebuild`]: super::Overflow::Rebuild
     fn drop_in<'k, E: From<Error>, F>(
         &self,
         block: u64,
@@ -218,7 +209,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
             self.drop_symbol(run.quotient, &mut entries, i, query, known)?;
             plan.insert(run.start, entries);
             dropped += 1;
-            if is_own || self.overflow == super::Overflow::Keep {
+            if is_own || self.overflow == Overflow::Keep {
                 break;
             }
         }

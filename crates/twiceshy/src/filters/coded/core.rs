@@ -7,13 +7,14 @@
 //! Within a run slots are ordered by what they hold, as in the plain filter; symbols make no
 //! difference to the order.
 
-use super::moves;
 use super::symbols::Symbols;
 use crate::bits::Bytes;
 use crate::builder::Parts;
 use crate::error::Error;
 use crate::mem::{HugePages, Memory};
-use crate::table::{Fingerprint, Geometry, Order, Run, Table, TableOptions, Violation};
+use crate::table::{
+    BlockFull, Fingerprint, Geometry, Order, Put, Run, Table, TableOptions, Violation,
+};
 
 /// A filter without its hash function.
 #[derive(Debug)]
@@ -81,9 +82,11 @@ impl<S: Symbols, M: Bytes> Core<S, M> {
         })
     }
 
-    /// Has no slot of a run a symbol, for certain?
-    pub(super) fn is_run_clear(&self, run: &Run) -> bool {
-        run.start == run.end || moves::is_clear(&self.table, self.coding, run.start, run.end - 1)
+    /// Does a slot match a key with this `h0`? `None` if symbols decide.
+    #[inline(always)]
+    pub(super) fn contains(&self, h0: u64) -> Option<bool> {
+        let at = self.geometry.fingerprint(h0);
+        self.table.contains_beside(at, self.coding)
     }
 
     /// How many slots have a symbol. Reads every block.
@@ -146,5 +149,23 @@ impl<S: Symbols, M: Bytes> Core<S, M> {
             }
             quotient = quotient.checked_sub(1)?;
         }
+    }
+}
+
+impl<S: Symbols> Core<S> {
+    /// Adds a slot without a symbol behind all of its run that are not above it.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, h0: u64) -> Put {
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = self.geometry.fingerprint(h0);
+        let (table, coding) = (&mut self.table, self.coding);
+        table.insert_beside::<S::Lane, &S>(quotient, remainder, coding)
+    }
+
+    /// Takes one slot out of a run.
+    pub(super) fn close(&mut self, run: &Run, at: u64) -> Result<(), BlockFull> {
+        self.table.close_beside(run, at, self.coding)
     }
 }

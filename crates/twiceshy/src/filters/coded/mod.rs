@@ -77,7 +77,6 @@ mod file;
 mod keys;
 mod matching;
 mod moves;
-mod ops;
 mod remove;
 mod runs;
 mod symbols;
@@ -88,16 +87,15 @@ use std::fmt;
 
 use self::code::{Coder, Extensions, PlainSelectors, Selectors};
 use self::core::Core;
-use self::ops::Refused;
 use self::symbols::Placed;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
+use crate::facade::facade;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
 use crate::stats::Stats;
-use crate::table::{Fingerprint, Geometry, Violation};
-use crate::traits::{Filter, Insert};
+use crate::table::{Fingerprint, Geometry, Put, Violation};
 
 pub use self::symbols::{Stretch, Symbols};
 
@@ -175,17 +173,11 @@ impl<S: Symbols, H: StreamHash> Buildable for CodedFilter<S, H> {
 }
 
 impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
-    /// Hashes a key the way this filter does.
-    #[inline]
-    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        Hashed::new::<H, K>(&self.seed, key)
-    }
-
     /// May `key` be a member? `false` is certain.
     #[inline(always)]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         let h0 = first_word::<H, K>(&self.keyed, key);
-        match self.core.answer(h0) {
+        match self.core.contains(h0) {
             Some(found) => found,
             None => self.contains_by_words(key),
         }
@@ -201,10 +193,20 @@ impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
     #[inline]
     #[must_use]
     pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        match self.core.answer(key.h0()) {
+        match self.core.contains(key.h0()) {
             Some(found) => found,
             None => self.matches(key),
         }
+    }
+
+    fn contains_all<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
+        found.clear();
+        found.extend(keys.iter().map(|key| self.contains(key)));
+    }
+
+    fn contains_all_hashed(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
+        found.clear();
+        found.extend(keys.iter().map(|key| self.contains_hashed(key)));
     }
 
     fn matches(&self, key: &Hashed<'_>) -> bool {
@@ -239,12 +241,6 @@ impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
         self.core.table.used()
     }
 
-    /// Is it empty?
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// How many fingerprints have a symbol beside them. Reads the whole table.
     #[must_use]
     pub fn adapted(&self) -> u64 {
@@ -255,12 +251,6 @@ impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
     #[must_use]
     pub fn geometry(&self) -> Geometry {
         self.core.geometry
-    }
-
-    /// The seed of the hash. Keep it from those who may choose keys.
-    #[must_use]
-    pub fn seed(&self) -> Seed {
-        self.seed
     }
 
     /// What happens to the symbols of a block whose code is full.
@@ -324,23 +314,26 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
     #[inline(always)]
     fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
         match self.core.insert(h0) {
-            Ok(()) => Ok(()),
-            Err(refused) => self.insert_again(h0, refused),
+            Put::Done => Ok(()),
+            refused => self.insert_again(h0, refused),
         }
+    }
+
+    fn prefetch_h0(&self, h0: u64) {
+        let home = self.core.geometry.fingerprint(h0);
+        self.core.table.prefetch_to_change(home.quotient);
     }
 
     /// Makes room in full blocks until an insertion that was refused succeeds.
     #[cold]
-    fn insert_again(&mut self, h0: u64, mut refused: Refused) -> Result<(), Error> {
+    fn insert_again(&mut self, h0: u64, mut put: Put) -> Result<(), Error> {
         loop {
-            match refused {
-                Refused::Full => return Err(self.core.table.full()),
-                Refused::BlockFull(full) => self.make_room_alone(full)?,
+            match put {
+                Put::Done => return Ok(()),
+                Put::BlockFull(full) => self.make_room_alone(full)?,
+                Put::Full | Put::Counted => return Err(self.core.table.full()),
             }
-            match self.core.insert(h0) {
-                Ok(()) => return Ok(()),
-                Err(again) => refused = again,
-            }
+            put = self.core.insert(h0);
         }
     }
 
@@ -361,16 +354,6 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
     }
 }
 
-impl<S: Symbols, H: StreamHash> Clone for CodedFilter<S, H> {
-    fn clone(&self) -> Self {
-        match self.try_clone() {
-            Ok(copy) => copy,
-            // As `Vec` does; `try_clone` is there for those who would rather know.
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
 impl<S: Symbols, H: StreamHash, M: Bytes> fmt::Debug for CodedFilter<S, H, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(S::NAME)
@@ -382,39 +365,7 @@ impl<S: Symbols, H: StreamHash, M: Bytes> fmt::Debug for CodedFilter<S, H, M> {
     }
 }
 
-impl<S: Symbols, H: StreamHash, M: Bytes> Filter for CodedFilter<S, H, M> {
-    #[inline]
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        self.hash(key)
-    }
-
-    #[inline]
-    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.contains_hashed(key)
-    }
-
-    #[inline]
-    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains(key)
-    }
-
-    fn len(&self) -> u64 {
-        self.len()
-    }
-
-    fn stats(&self) -> Stats {
-        self.stats()
-    }
-}
-
-impl<S: Symbols, H: StreamHash> Insert for CodedFilter<S, H> {
-    #[inline]
-    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
-        self.insert_hashed(key)
-    }
-
-    #[inline]
-    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        self.insert(key)
-    }
+facade! {
+    [S: Symbols, H: StreamHash, M: Bytes] CodedFilter<S, H, M>: Hash, Filter;
+    [S: Symbols, H: StreamHash] CodedFilter<S, H>: Insert, Clone;
 }

@@ -14,77 +14,46 @@
 //! Both write at once; if a later block has no room, everything is taken back.
 
 use super::code::Coding;
-use crate::bits::{Bytes, Isa, Operation};
-use crate::error::Error;
-use crate::table::{Moving, Table, split};
+use super::symbols::{Symbols, Unit};
+use crate::bits::Bytes;
+use crate::table::{Beside, BlockFull, Table, split};
 
-/// A block that has no room for the symbols that would come into it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BlockFull(pub(super) u64);
+impl<S: Symbols> Beside<S::Lane> for &S {
+    const CHANGES_REMAINDERS: bool = matches!(S::UNIT, Unit::Run);
 
-impl BlockFull {
-    /// On its way through the table it is an error like others.
-    fn into_error(self) -> Error {
-        let (first, last) = (self.0, self.0);
-        Error::NeedsHashes { first, last }
+    #[inline(always)]
+    fn asks(self, lane: &[u8], from: u32, to: u32) -> bool {
+        let word = S::load(lane);
+        !self.is_clear(word, from, to) && has_symbol(self, word, from, to)
     }
 
-    /// The block, if that is why slots could not be moved.
-    pub(super) fn of_error(error: &Error) -> Option<Self> {
-        match error {
-            Error::NeedsHashes { first, .. } => Some(BlockFull(*first)),
-            _ => None,
+    #[inline(always)]
+    fn raise_few(self, lane: &mut [u8], from: u32, to: u32) -> bool {
+        Coding::raise_few(self, lane, from, to)
+    }
+
+    #[inline(always)]
+    fn make_way<M: Bytes + AsMut<[u8]>>(
+        self,
+        table: &mut Table<S::Lane, M>,
+        from: u64,
+        to: u64,
+        up: bool,
+    ) -> Result<(), BlockFull> {
+        if up {
+            return raise(table, self, from, to);
         }
-    }
-}
-
-/// Moves symbols up with their slots.
-pub(super) struct Raise<'c, C>(pub(super) &'c C);
-
-impl<C: Coding, M: Bytes + AsMut<[u8]>> Moving<C::Lane, M> for Raise<'_, C> {
-    #[inline(always)]
-    fn before(self, table: &mut Table<C::Lane, M>, from: u64, to: u64) -> Result<(), Error> {
-        raise(table, self.0, from, to).map_err(BlockFull::into_error)
-    }
-
-    #[inline(always)]
-    fn within(&self, table: &mut Table<C::Lane, M>, block: u64, from: u32, to: u32) -> bool {
-        if raise_few(table, self.0, block, (from, to)) {
-            return true;
-        }
-        let start = block * 64;
-        let (from, to) = (start + u64::from(from), start + u64::from(to));
-        raise_rest(table, self.0, (from, from), to).is_ok()
-    }
-
-    #[inline(always)]
-    fn across(&self, table: &mut Table<C::Lane, M>, block: u64, from: u32, to: u64) -> bool {
-        raise(table, self.0, block * 64 + u64::from(from), to).is_ok()
-    }
-}
-
-/// Moves symbols down with their slots.
-pub(super) struct Lower<'c, C>(pub(super) &'c C);
-
-impl<C: Coding, M: Bytes + AsMut<[u8]>> Moving<C::Lane, M> for Lower<'_, C> {
-    #[inline(always)]
-    fn before(self, table: &mut Table<C::Lane, M>, from: u64, to: u64) -> Result<(), Error> {
-        if is_clear(table, self.0, from, to - 1) {
+        if is_clear(table, self, from, to - 1) {
             return Ok(());
         }
-        lower(table, self.0, from, to, None).map_err(BlockFull::into_error)
+        lower(table, self, from, to, None)
     }
 }
 
-/// Moves the symbols of a block up if they are few and none leaves it.
-#[inline(always)]
-fn raise_few<C: Coding, M: Bytes + AsMut<[u8]>>(
-    table: &mut Table<C::Lane, M>,
-    coding: &C,
-    block: u64,
-    (low, high): (u32, u32),
-) -> bool {
-    coding.raise_few(table.block_mut(block).lane(), low, high)
+/// Has one of the slots `from..=to` a symbol? Kept out of what asks.
+#[inline(never)]
+fn has_symbol<C: Coding>(coding: &C, word: C::Word, from: u32, to: u32) -> bool {
+    coding.has_symbol(word, from, to)
 }
 
 /// Is it certain that none of the slots `from..=to` has a symbol?
@@ -113,75 +82,24 @@ fn raise<C: Coding, M: Bytes + AsMut<[u8]>>(
     to: u64,
 ) -> Result<(), BlockFull> {
     let ((mut block, mut low), (last, j)) = (split(from), split(to));
+    let nothing = C::Symbol::default();
+    let mut carry = nothing;
     loop {
         let high = if block == last { j } else { 64 };
-        if !raise_few(table, coding, block, (low, high)) {
-            return raise_rest(table, coding, (from, block * 64 + u64::from(low)), to);
+        let mut bytes = table.block_mut(block);
+        if carry != nothing || !coding.raise_few(bytes.lane(), low, high) {
+            let word = C::load(bytes.lane());
+            let Some((raised, out)) = coding.raise(word, low, high, carry) else {
+                take_back(table, coding, from, block, carry);
+                return Err(BlockFull(block));
+            };
+            C::store(bytes.lane(), raised);
+            carry = out;
         }
         if block == last {
             return Ok(());
         }
         (block, low) = (block + 1, 0);
-    }
-}
-
-/// [`raise`] from slot `next` on, with any number of symbols, after those from slot `from` on have
-/// been raised. If there is no room for the others, these are taken back.
-#[inline(always)]
-fn raise_rest<C: Coding, M: Bytes + AsMut<[u8]>>(
-    table: &mut Table<C::Lane, M>,
-    coding: &C,
-    (from, next): (u64, u64),
-    to: u64,
-) -> Result<(), BlockFull> {
-    table.cpu().run(RaiseRest {
-        table,
-        coding,
-        from,
-        next,
-        to,
-    })
-}
-
-struct RaiseRest<'t, C: Coding, M> {
-    table: &'t mut Table<C::Lane, M>,
-    coding: &'t C,
-    from: u64,
-    next: u64,
-    to: u64,
-}
-
-impl<C: Coding, M: Bytes + AsMut<[u8]>> Operation for RaiseRest<'_, C, M> {
-    type Output = Result<(), BlockFull>;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> Result<(), BlockFull> {
-        let RaiseRest {
-            table,
-            coding,
-            from,
-            next,
-            to,
-        } = self;
-        let ((mut block, mut low), (last, j)) = (split(next), split(to));
-        let nothing = C::Symbol::default();
-        let mut carry = nothing;
-        loop {
-            let high = if block == last { j } else { 64 };
-            let word = C::load(table.lane(block));
-            if carry != nothing || !coding.is_clear(word, low, high.min(63)) {
-                let Some((raised, out)) = coding.raise(word, low, high, carry) else {
-                    take_back(table, coding, from, block, carry);
-                    return Err(BlockFull(block));
-                };
-                table.with_lane(block, |lane| C::store(lane, raised));
-                carry = out;
-            }
-            if block == last {
-                return Ok(());
-            }
-            (block, low) = (block + 1, 0);
-        }
     }
 }
 

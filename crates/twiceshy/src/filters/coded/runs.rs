@@ -9,11 +9,10 @@ use std::ops::Range;
 use super::Overflow;
 use super::core::Core;
 use super::matching::match_all;
-use super::moves::BlockFull;
 use super::symbols::{Placed, Symbols, Unit};
 use crate::bits::Bytes;
 use crate::error::Error;
-use crate::table::{Run, split};
+use crate::table::{BlockFull, Run, split};
 
 /// What a slot holds, and the symbol beside it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -34,7 +34,7 @@ impl<H: StreamHash> QuotientFilter<H> {
         } = geometry.fingerprint(h0);
         match table.insert::<Bare>(quotient, remainder) {
             Put::Done => Ok(()),
-            Put::Full | Put::Counted => Err(table.full()),
+            Put::Full | Put::Counted | Put::BlockFull(_) => Err(table.full()),
         }
     }
 

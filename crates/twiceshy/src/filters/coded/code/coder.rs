@@ -8,9 +8,6 @@ use std::fmt::Debug;
 /// Bytes of a code.
 const LANE: usize = CODE_BITS as usize / 8;
 
-/// A lane that holds a code.
-type CodeLane = Bare<LANE>;
-
 /// A part of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -465,7 +462,7 @@ fn halves(lane: &[u8]) -> (u32, u32) {
 
 impl<A: Alphabet> Coding for Coder<A> {
     type Symbol = A::Symbol;
-    type Lane = CodeLane;
+    type Lane = Bare<LANE>;
     type Word = u64;
 
     #[inline(always)]

@@ -12,9 +12,6 @@ pub struct PlainSelectors;
 
 const BITS: usize = 3;
 
-/// A lane that holds a word for each bit of the selectors.
-type PlainLane = Bare<{ BITS * 8 }>;
-
 impl PlainSelectors {
     /// The highest selector.
     pub const MAX: Selector = (1 << BITS) - 1;
@@ -22,7 +19,7 @@ impl PlainSelectors {
 
 impl Coding for PlainSelectors {
     type Symbol = Selector;
-    type Lane = PlainLane;
+    type Lane = Bare<{ BITS * 8 }>;
     type Word = [u64; BITS];
 
     #[inline(always)]
