@@ -174,7 +174,7 @@ impl<H: StreamHash, M: Bytes> StaticYesNo<H, M> {
     #[inline(always)]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         if self.crowded {
-            return self.filter.contains_displaced(key);
+            return self.filter.contains_slow(key);
         }
         self.filter.contains(key)
     }

@@ -1,9 +1,9 @@
 //! Many lookups at once: the cache lines of some are asked for while others are looked at.
 
+use super::Fingerprint;
 use super::block::Header;
-use super::sidecar::Sidecar;
+use super::sidecar::{Bare, Sidecar};
 use super::table::{Table, split};
-use super::{Fingerprint, Geometry};
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa};
 
@@ -12,41 +12,51 @@ use crate::bits::{Bytes, Isa};
 const AHEAD: usize = 16;
 
 impl<S: Sidecar, M: Bytes> Table<S, M> {
-    /// [`probe`](Self::probe) for many hashes. `L` is `S`, or stands for it where nothing is
+    /// [`contains`](Self::contains) for many hashes. Notes those that take a longer look, which is
+    /// [`contains_slow`](Self::contains_slow): what is found for them means nothing.
+    #[inline(always)]
+    pub(crate) fn contains_many(&self, hashes: &[u64], found: &mut [bool], unclear: &mut Unclear) {
+        if self.is_unmarked() {
+            self.contains_many_with::<Bare>(hashes, found, unclear);
+        } else {
+            self.contains_many_with::<S>(hashes, found, unclear);
+        }
+    }
+
+    /// The body of [`contains_many`](Self::contains_many). `L` is `S`, or stands for it where nothing is
     /// marked.
     #[inline(always)]
-    pub(crate) fn probe_all<I: Isa, L: Sidecar>(
+    pub(super) fn contains_many_on<I: Isa, L: Sidecar>(
         &self,
-        geometry: &Geometry,
         hashes: &[u64],
         found: &mut [bool],
         unclear: &mut Unclear,
     ) {
         for &h0 in hashes.iter().take(AHEAD) {
-            self.prefetch(geometry.fingerprint(h0).quotient);
+            self.prefetch(self.at(h0));
         }
         for (i, (&h0, found)) in hashes.iter().zip(found).enumerate() {
             if let Some(&ahead) = hashes.get(i + AHEAD) {
-                self.prefetch(geometry.fingerprint(ahead).quotient);
+                self.prefetch(self.at(ahead));
             }
-            *found = self.probe_here::<I, L>(geometry.fingerprint(h0), i, unclear);
+            *found = self.contains_at_once::<I, L>(self.at(h0), i, unclear);
         }
     }
 
-    /// [`probe`](Self::probe) without any branch.
+    /// [`contains`](Self::contains) without any branch.
     #[inline(always)]
-    fn probe_here<I: Isa, L: Sidecar>(
+    fn contains_at_once<I: Isa, L: Sidecar>(
         &self,
-        fingerprint: Fingerprint,
+        at: Fingerprint,
         position: usize,
         unclear: &mut Unclear,
     ) -> bool {
-        let (block, i) = split(fingerprint.quotient);
+        let (block, i) = split(at.quotient);
         let block = self.block(block);
         let header = Header::read::<L>(&block);
         let run = header.probe::<I>(i);
         let packed = self.packed();
-        let pattern = packed.repeat_compared(fingerprint.remainder);
+        let pattern = packed.repeat_compared(at.remainder);
         let through = packed.highs_of(run.last.wrapping_add(1));
         let window = block.window(run.start);
         let equal = packed.first_equal(window, pattern) & through & run.occupied;
@@ -58,10 +68,10 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         equal != 0
     }
 
-    /// Asks for the cache lines where the run of a quotient most likely is.
+    /// Asks for the cache lines where a fingerprint most likely is.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, quotient: u64) {
-        let (block, i) = split(quotient);
+    pub(crate) fn prefetch(&self, at: Fingerprint) {
+        let (block, i) = split(at.quotient);
         let block = self.block(block);
         block.prefetch_header();
         block.prefetch_slot(i);
@@ -69,8 +79,8 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// [`prefetch`](Self::prefetch) for a change, which may move what lies behind.
     #[inline(always)]
-    pub(crate) fn prefetch_to_change(&self, quotient: u64) {
-        self.prefetch(quotient);
-        self.block(split(quotient).0).prefetch_next();
+    pub(crate) fn prefetch_to_change(&self, at: Fingerprint) {
+        self.prefetch(at);
+        self.block(split(at.quotient).0).prefetch_next();
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 
 use super::Fingerprint;
-use super::find::{Glance, Run};
+use super::find::{Found, Run};
 use super::sidecar::Sidecar;
 use super::table::Table;
 use crate::bits::{Bytes, Isa};
@@ -80,8 +80,8 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         &self,
         at: Fingerprint,
         beside: B,
-    ) -> Option<bool> {
-        let Some(run) = self.look::<I, S>(at) else {
+    ) -> Found {
+        let Some(run) = self.view::<I, S>(at) else {
             return self.contains_beside_slow(at, beside);
         };
         // The last slot up to which something beside it would make a difference. The caller
@@ -91,8 +91,8 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             false => run.any_equal().then(|| run.first_equal()),
         };
         match to {
-            Some(to) if beside.asks(run.lane(), run.start, to) => None,
-            _ => Some(run.any_equal()),
+            Some(to) if beside.asks(run.lane(), run.start, to) => Found::Ask,
+            _ => run.any_equal().into(),
         }
     }
 
@@ -102,11 +102,14 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         &self,
         at: Fingerprint,
         beside: B,
-    ) -> Option<bool> {
-        let run = self.odd_run::<I>(at.quotient);
-        let found = self.probe_run(&run, at.remainder) == Glance::Clear(true);
-        let matters = B::CHANGES_REMAINDERS || found;
-        (!matters || !self.asks_run(&run, beside)).then_some(found)
+    ) -> Found {
+        let run = self.run_slow_on::<I>(at.quotient);
+        let found = self.run_contains::<I>(&run, at.remainder);
+        let matters = B::CHANGES_REMAINDERS || found != Found::No;
+        match matters && self.asks_run(&run, beside) {
+            true => Found::Ask,
+            false => found,
+        }
     }
 
     /// Has any slot of a run something beside it?

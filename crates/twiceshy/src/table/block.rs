@@ -72,15 +72,10 @@ impl Header {
     pub(super) fn read<S: Sidecar>(block: &RawBlock<'_>) -> Self {
         let marked = if S::MARKS { S::marked(block.lane()) } else { 0 };
         let runends = block.word::<RUNENDS>();
-        debug_assert!(S::MARKED_RUNENDS || runends & marked == 0);
         Header {
             offset: block.half_word::<OFFSET>(),
             occupieds: block.word::<OCCUPIEDS>(),
-            ends: if S::MARKED_RUNENDS {
-                runends & !marked
-            } else {
-                runends
-            },
+            ends: if S::MARKS { runends & !marked } else { runends },
             marked,
         }
     }

@@ -39,7 +39,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
                     continue;
                 }
                 require(
-                    quotient < self.quotients,
+                    quotient < self.quotients(),
                     "a quotient is too high",
                     quotient,
                 )?;

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::beside::{Beside, BlockFull};
 use super::block::Slot;
-use super::find::Run;
+use super::find::{Found, Run};
 use super::insert::{Opening, Put};
 use super::remove::{Of, Taken};
 use super::scan::{Home, Scan};
@@ -19,18 +19,19 @@ use super::table::Table;
 use super::verify::{Order, Tailed};
 use super::writer::{Full, Writer};
 use super::{Bytes, Fingerprint, Violation};
+use crate::batch::Unclear;
 use crate::bits::dispatch;
 use crate::error::Error;
 
 dispatch! {
     impl[S: Sidecar, M: Bytes] Table<S, M> {
-        /// Is there a slot that equals this fingerprint? `None` if what stands beside slots decides.
+        /// Is there a slot that equals this fingerprint? `Ask` if what stands beside slots decides.
         #[inline(always)]
         pub(crate) fn contains_beside[B: Beside<S>](
             &self,
             at: Fingerprint,
             beside: B,
-        ) -> Option<bool> = contains_beside_on;
+        ) -> Found = contains_beside_on;
 
         /// The same for a run that most likely leaves its home block.
         #[cold]
@@ -39,7 +40,30 @@ dispatch! {
             &self,
             at: Fingerprint,
             beside: B,
-        ) -> Option<bool> = contains_beside_slow_on;
+        ) -> Found = contains_beside_slow_on;
+
+        /// [`contains`](Self::contains), where `L` is `S`, or stands for it if nothing is marked.
+        #[inline(always)]
+        pub(super) fn contains_with[L: Sidecar](&self, at: Fingerprint) -> Found = contains_on;
+
+        /// [`contains`](Self::contains) for a run that most likely leaves its home block.
+        #[cold]
+        #[inline(never)]
+        pub(crate) fn contains_slow(&self, at: Fingerprint) -> Found = contains_slow_on;
+
+        /// [`contains_many`](Self::contains_many), where `L` is `S`, or stands for it if nothing is
+        /// marked.
+        #[inline(always)]
+        pub(super) fn contains_many_with[L: Sidecar](
+            &self,
+            hashes: &[u64],
+            found: &mut [bool],
+            unclear: &mut Unclear,
+        ) -> () = contains_many_on;
+
+        /// The slots of the fingerprints of a minirun, or the empty range where there would be one. Look
+        /// at each of them by [`prints`](Self::prints).
+        pub(crate) fn minirun(&self, at: Fingerprint) -> Range<u64> = minirun_on;
 
         /// The run of a quotient.
         #[inline(always)]
@@ -56,6 +80,14 @@ dispatch! {
             order: Order,
             each: F,
         ) -> Result<u64, Violation> = verify_on;
+    }
+}
+
+#[cfg(test)]
+dispatch! {
+    impl[S: Sidecar, M: Bytes] Table<S, M> {
+        /// [`run`](Self::run) for a run that most likely leaves its home block.
+        pub(crate) fn run_slow(&self, quotient: u64) -> Run = run_slow_on;
     }
 }
 

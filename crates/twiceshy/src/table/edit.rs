@@ -20,6 +20,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     ) -> Result<(), Error> {
         debug_assert!(run.start <= old.start && old.start <= old.end && old.end <= run.end);
         let (mut had, have) = (old.end - old.start, new.len() as u64);
+        let marked = old.clone().filter(|&slot| self.is_marked(slot)).count();
+        let marks = new.iter().filter(|slot| S::is_mark(slot.item)).count();
         if have > had && !self.has_room::<I>(&run, (have - had) as usize) {
             return Err(self.full());
         }
@@ -58,6 +60,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             run.end -= 1;
             had -= 1;
         }
+        self.marked = self.marked - marked as u64 + marks as u64;
         Ok(())
     }
 

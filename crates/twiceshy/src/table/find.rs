@@ -6,12 +6,14 @@
 //!              the end before it is where the run starts
 //! ```
 //!
-//! Nearly always all of this is inside one block and is a handful of instructions
-//! without a branch ([`Header::run`]); what leaves the block takes the long way here.
+//! Nearly always all of this is inside one block, and then it is a handful of instructions without a branch
+//! ([`Table::view`], [`Header::run`]). All else is found by one general way ([`Table::run_slow`]).
+
+use std::ops::Range;
 
 use super::Fingerprint;
 use super::block::Header;
-use super::sidecar::Sidecar;
+use super::sidecar::{Bare, Sidecar};
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa, RawBlock, in_register, mask_through, rank_through};
 
@@ -28,51 +30,39 @@ pub struct Run {
     pub end: u64,
 }
 
-/// What a look at a run says.
+/// Is a fingerprint there?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Glance {
-    /// The answer.
-    Clear(bool),
-    /// The run leaves its block, or is longer than a window.
-    Beyond,
-    /// The remainder is there, but goes on in the slots behind; or one of those looks like it.
-    Continued,
+pub(crate) enum Found {
+    /// It is not.
+    No,
+    /// It is there, in one slot.
+    Yes,
+    /// It is there, but goes on in further slots: the later words of the key decide.
+    Ask,
 }
 
-/// The same, and a closer look at a run with marked slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Closer {
-    /// The answer.
-    Clear(bool),
-    /// As for [`Glance`].
-    Beyond,
-    /// These have the remainder, but go on.
-    Extended(Homes),
-}
-
-/// Home slots of a run that is in its home block. One word, so that it travels in a register: the first
-/// slot of the run, and a bit for each slot from there on, as many as a window has, 57 at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Homes(u64);
-
-impl Homes {
+impl Found {
+    /// The answer, where `ask` looks at the later words of the key if they decide.
     #[inline(always)]
-    fn new(start: u32, homes: u64) -> Self {
-        debug_assert!(homes >> 57 == 0);
-        Homes(homes << 6 | u64::from(start & 63))
-    }
-
-    /// The first slot of the run of `quotient`, and a bit for each home from there on.
-    #[inline(always)]
-    pub(crate) fn of(self, quotient: u64) -> (u64, u64) {
-        ((quotient & !63) + (self.0 & 63), self.0 >> 6)
+    pub(crate) fn or_ask(self, ask: impl FnOnce() -> bool) -> bool {
+        match self {
+            Found::No => false,
+            Found::Yes => true,
+            Found::Ask => ask(),
+        }
     }
 }
 
-/// A run that is inside its block, seen at a glance.
+impl From<bool> for Found {
+    #[inline(always)]
+    fn from(found: bool) -> Self {
+        if found { Found::Yes } else { Found::No }
+    }
+}
+
+/// A run that is in its home block and no longer than a window.
 #[derive(Clone, Copy)]
-pub(crate) struct Look<'t> {
-    pub(super) header: Header,
+pub(crate) struct RunView<'t> {
     block: RawBlock<'t>,
     /// The first slot of the run, counted from the block's start; arbitrary without a run.
     pub(crate) start: u32,
@@ -89,18 +79,11 @@ pub(crate) struct Look<'t> {
     first_equal: u64,
 }
 
-impl<'t> Look<'t> {
+impl<'t> RunView<'t> {
     /// What stands beside the slots of the block.
     #[inline(always)]
     pub(crate) fn lane(&self) -> &'t [u8] {
         self.block.lane()
-    }
-
-    /// Which slots of the run have the remainder, by their highest bits; see `Packed::equal`. Made only
-    /// when it is asked for: few ask.
-    #[inline(always)]
-    fn equal(&self) -> u64 {
-        self.asked & !self.block.packed().differ(self.window, self.pattern)
     }
 
     /// Has any slot of the run the remainder?
@@ -115,89 +98,47 @@ impl<'t> Look<'t> {
         let bit = self.first_equal.trailing_zeros();
         self.start + self.block.packed().index_of_bit(bit)
     }
-}
 
-/// The ends of the runs in 64 slots.
-struct Ends {
-    /// The first of these slots.
-    from: u64,
-    ends: u64,
-    /// How many runs there are in them, up to and including the one that is looked for.
-    rank: u32,
+    /// Which slots have the remainder, a bit each from the first slot of the run on. Made only when it is
+    /// asked for: few ask.
+    #[inline(always)]
+    pub(super) fn equal<I: Isa>(&self) -> u64 {
+        let packed = self.block.packed();
+        packed.slots_of::<I>(self.asked & !packed.differ(self.window, self.pattern))
+    }
 }
 
 impl<S: Sidecar, M: Bytes> Table<S, M> {
-    /// Does the run of a fingerprint's quotient hold its remainder? Looks at nothing but the
-    /// home block. `L` is `S`, or stands for it where nothing is marked.
+    /// Is a fingerprint there?
     #[inline(always)]
-    pub(crate) fn probe<I: Isa, L: Sidecar>(&self, fingerprint: Fingerprint) -> Closer {
-        let Some(look) = self.look::<I, L>(fingerprint) else {
-            return Closer::Beyond;
-        };
-        match self.judge::<L>(&look.block, (look.start, look.last), look.any_equal()) {
-            Glance::Clear(found) => Closer::Clear(found),
-            Glance::Beyond => Closer::Beyond,
-            // Two hits in a hundred after 1% of the items have adapted. What is asked next no predictor
-            // knows, either; but here all is at hand that a second look would have to find again, so it
-            // is soon known.
-            Glance::Continued => self.look_closer::<I>(&look),
-        }
-    }
-
-    /// Which of the slots that have the remainder are homes in a run with marked ones, and do those go on?
-    #[inline(always)]
-    fn look_closer<I: Isa>(&self, look: &Look<'_>) -> Closer {
-        let marked = S::marked(look.block.lane()) >> (look.start & 63);
-        let homes = self.homes_of::<I>(look, marked);
-        match homes & !marked {
-            0 if homes == 0 => Closer::Clear(false),
-            0 => Closer::Extended(Homes::new(look.start, homes)),
-            _ => Closer::Clear(true),
-        }
-    }
-
-    /// What it says that slots of a run equal the remainder, which starts at `start` and has `last` more
-    /// slots in this block.
-    #[inline(always)]
-    fn judge<L: Sidecar>(
-        &self,
-        block: &RawBlock<'_>,
-        (start, last): (u32, u32),
-        any_equal: bool,
-    ) -> Glance {
-        // Slots that differ do not matter, whosever they are. The caller branches on the answer,
-        // too, so this branch is no new one to predict.
-        if !L::MARKS || !any_equal {
-            return Glance::Clear(any_equal);
-        }
-        // A slot that goes on, or continues one, says nothing. Which one it is would be known only
-        // when the slots are there; whether there are any, when the header is, and a surprise costs
-        // less the earlier it comes. There are few.
-        let Some(slots) = self.packed().slots_through(in_register(last.into())) else {
-            return Glance::Beyond;
-        };
-        if slots & L::marked(block.lane()) >> (start & 63) == 0 {
-            Glance::Clear(true)
+    pub(crate) fn contains(&self, at: Fingerprint) -> Found {
+        if self.is_unmarked() {
+            self.contains_with::<Bare>(at)
         } else {
-            Glance::Continued
+            self.contains_with::<S>(at)
         }
     }
 
-    /// The home slots of the fingerprints with this remainder, a bit each, from a slot on; `None`
-    /// as for [`look`](Self::look).
+    /// The body of [`contains`](Self::contains), which looks at nothing but the home block. `L` is `S`, or
+    /// stands for it where nothing is marked.
     #[inline(always)]
-    pub(crate) fn homes<I: Isa>(&self, fingerprint: Fingerprint) -> Option<(u64, u64)> {
-        let look = self.look::<I, S>(fingerprint)?;
-        let homes = self.homes_of::<I>(&look, look.header.marked_from(look.start));
-        let first = (fingerprint.quotient & !63) + u64::from(look.start);
-        Some((first, homes))
-    }
-
-    /// [`homes`](Self::homes) where the run was seen, from its first slot on, of which these are marked.
-    #[inline(always)]
-    pub(super) fn homes_of<I: Isa>(&self, look: &Look<'_>, marked: u64) -> u64 {
-        // A slot behind a marked one continues it.
-        self.packed().slots_of::<I>(look.equal()) & !(marked << 1)
+    pub(super) fn contains_on<I: Isa, L: Sidecar>(&self, at: Fingerprint) -> Found {
+        let Some(run) = self.view::<I, L>(at) else {
+            return self.contains_slow(at);
+        };
+        // Slots that differ do not matter, whosever they are. The caller branches on the answer, too, so
+        // this branch is no new one to predict.
+        if !L::MARKS || !run.any_equal() {
+            return run.any_equal().into();
+        }
+        // A marked slot, and what continues one, carries no remainder. Which of the slots are marked would
+        // be known only when the slots are there; whether any is, when the header is, and a wrong guess
+        // costs less the earlier it is noticed. There are few.
+        let marked = L::marked(run.lane()) >> (run.start & 63);
+        match self.packed().slots_through(in_register(run.last.into())) {
+            Some(slots) if slots & marked == 0 => Found::Yes,
+            _ => among_marks(run.equal::<I>(), marked, 0),
+        }
     }
 
     /// The run of a fingerprint's quotient, and which of its slots hold the remainder; `None`
@@ -205,10 +146,10 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     ///
     /// Everything that is asked of it is computed here, and what is not, the compiler leaves out.
     #[inline(always)]
-    pub(crate) fn look<I: Isa, L: Sidecar>(&self, fingerprint: Fingerprint) -> Option<Look<'_>> {
+    pub(crate) fn view<I: Isa, L: Sidecar>(&self, at: Fingerprint) -> Option<RunView<'_>> {
         let packed = self.packed();
-        let pattern = in_register(packed.repeat_compared(fingerprint.remainder));
-        let (block, i) = split(fingerprint.quotient);
+        let pattern = in_register(packed.repeat_compared(at.remainder));
+        let (block, i) = split(at.quotient);
         // There is such a block; but a function that can't panic needs no frame for it.
         let block = self.blocks.try_get(block)?.in_register();
         // Where exactly the run is, the header tells; but most likely near its home. Asking
@@ -224,8 +165,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let block = block.in_register();
         let window = block.window(run.start);
         let asked = through & run.occupied;
-        Some(Look {
-            header,
+        Some(RunView {
             block,
             start: run.start,
             last: run.last,
@@ -237,130 +177,69 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         })
     }
 
-    /// [`probe`](Self::probe), without a closer look, for a run that is not in its home block but in the next one; or in a
-    /// later one, as most are in a table without empty slots.
+    /// The body of [`contains_slow`](Self::contains_slow).
     #[inline(always)]
-    pub(crate) fn probe_displaced<I: Isa>(&self, fingerprint: Fingerprint) -> Glance {
-        let packed = self.packed();
-        let (block, i) = split(fingerprint.quotient);
-        let header = self.header(block);
-        let below = header.occupieds << (!i & 63);
-        if below >> 63 == 0 {
-            return Glance::Clear(false);
-        }
-        let Some(part) = self.ends_behind(block, &header, below.count_ones()) else {
-            return Glance::Beyond;
-        };
-        let Ends { from, ends, rank } = part;
-        let both = I::select_pair(ends << 1 | 1, rank);
-        let start = from + u64::from(both.trailing_zeros());
-        let start = start.max(fingerprint.quotient);
-        // Very many if the run does not end in these 64 slots.
-        let end = from + 63 - u64::from(both.leading_zeros() & 63);
-        let last = end.wrapping_sub(start + 1);
-        let (block, slot) = split(start);
-        if last >= u64::from(packed.per_window().min(64 - slot)) {
-            return Glance::Beyond;
-        }
-        let pattern = packed.repeat_compared(fingerprint.remainder);
-        let block = self.block(block);
-        let window = block.window(slot);
-        let Some(through) = packed.highs_through(last) else {
-            return Glance::Beyond;
-        };
-        let first_equal = through & packed.first_equal(window, pattern);
-        self.judge::<S>(&block, (slot, last as u32), first_equal != 0)
+    pub(super) fn contains_slow_on<I: Isa>(&self, at: Fingerprint) -> Found {
+        let run = self.run_slow_on::<I>(at.quotient);
+        self.run_contains::<I>(&run, at.remainder)
     }
 
-    /// [`probe`](Self::probe), without a closer look, for a run that starts in its home block and ends there or in the next
-    /// one, if it is no longer than a window in either.
+    /// Is a remainder in a run?
     #[inline(always)]
-    pub(crate) fn probe_across<I: Isa>(&self, fingerprint: Fingerprint) -> Glance {
+    pub(crate) fn run_contains<I: Isa>(&self, run: &Run, remainder: u64) -> Found {
         let packed = self.packed();
-        let (home, i) = split(fingerprint.quotient);
-        if home + 1 >= self.blocks() {
-            return Glance::Beyond;
-        }
-        let (header, next) = (self.header(home), self.header(home + 1));
-        if header.offset > 63 {
-            return Glance::Beyond;
-        }
-        let Some(rank) = header.rank_of_run(i) else {
-            return Glance::Clear(false);
-        };
-        let ends = header.own_ends();
-        // The end before it, if that is one of this block's own, and its own, if that is here.
-        let both = I::select_pair(ends, rank - 1);
-        let start = match rank {
-            1 => u32::from(header.offset),
-            _ => both.trailing_zeros() + 1,
-        };
-        let start = start.max(i);
-        // Those of its slots that are in the next block.
-        let (last, there) = match rank.saturating_sub(ends.count_ones()) {
-            0 => (63 - (both.leading_zeros() & 63), 0),
-            1 => (63, next.ends.trailing_zeros() + 1),
-            _ => return Glance::Beyond,
-        };
-        let here = (last + 1).wrapping_sub(start);
-        if start > 63 || here.max(there) > packed.per_window() || there > 63 {
-            return Glance::Beyond;
-        }
-        let pattern = packed.repeat_compared(fingerprint.remainder);
-        let block = self.block(home);
-        let equal = packed.equal(block.window(start), pattern, here);
-        if equal != 0 {
-            let slot = start + packed.index_of_bit(equal.trailing_zeros());
-            let bare = header.bare(start) >> (slot - start) & 1 == 1;
-            return if S::MARKS && !bare {
-                Glance::Continued
+        let pattern = packed.repeat_compared(remainder);
+        let mut found = Found::No;
+        // Does the slot before go on?
+        let mut before = 0;
+        let mut at = run.start;
+        while at < run.end {
+            let (block, i) = split(at);
+            let count = u64::from(packed.per_window().min(64 - i)).min(run.end - at);
+            let block = self.block(block);
+            let equal = packed.equal(block.window(i), pattern, count as u32);
+            if !S::MARKS {
+                if equal != 0 {
+                    return Found::Yes;
+                }
             } else {
-                Glance::Clear(true)
-            };
+                let marked = S::marked(block.lane()) >> i;
+                if equal != 0 {
+                    match among_marks(packed.slots_of::<I>(equal), marked, before) {
+                        Found::Yes => return Found::Yes,
+                        Found::Ask => found = Found::Ask,
+                        Found::No => {}
+                    }
+                }
+                before = marked >> (count - 1) & 1;
+            }
+            at += count;
         }
-        let Some(last) = there.checked_sub(1) else {
-            return Glance::Clear(false);
-        };
-        let block = self.block(home + 1);
-        let equal = packed.equal(block.window(0), pattern, there);
-        // The first slot there may continue the last one here.
-        if S::MARKS && equal != 0 && header.marked >> 63 == 1 {
-            return Glance::Continued;
-        }
-        self.judge::<S>(&block, (0, last), equal != 0)
+        found
     }
 
-    /// The ends of runs in 64 slots behind those of `block` that hold its own runs, where the run
-    /// of a quotient is that has `rank` runs in this block up to its own.
+    /// The body of [`minirun`](Self::minirun).
     #[inline(always)]
-    fn ends_behind(&self, block: u64, header: &Header, rank: u32) -> Option<Ends> {
-        if block + 1 >= self.blocks() {
-            return None;
+    pub(super) fn minirun_on<I: Isa>(&self, at: Fingerprint) -> Range<u64> {
+        let run = self.run_on::<I>(at.quotient);
+        let start = self.lower_bound(&run, at.remainder);
+        let mut end = start;
+        while end < run.end && self.remainder(end) == at.remainder {
+            end = self.end_of_print(end);
         }
-        if header.offset < 64 {
-            // The next block; not, if the run ends here, or is the one across the border.
-            let rank = rank.checked_sub(header.own_ends().count_ones())?;
-            if rank <= 1 && (rank == 0 || header.ends >> 63 == 0) {
-                return None;
-            }
-            return Some(Ends {
-                from: (block + 1) * 64,
-                ends: self.header(block + 1).ends,
-                rank,
-            });
-        }
-        // From where the offset says that the runs of the block start, put together from two
-        // blocks.
-        let from = block * 64 + u64::from(header.offset);
-        let (near, skip) = split(from);
-        if header.offset >= S::MAX_OFFSET || near + 1 >= self.blocks() {
-            return None;
-        }
-        let (one, two) = (self.header(near).ends, self.header(near + 1).ends);
-        Some(Ends {
-            from,
-            ends: one >> skip | two << 1 << (63 - skip),
-            rank,
+        start..end
+    }
+
+    /// The slots of each fingerprint among those of whole fingerprints.
+    #[inline(always)]
+    pub(crate) fn prints(&self, slots: Range<u64>) -> impl Iterator<Item = Range<u64>> + '_ {
+        let mut at = slots.start;
+        std::iter::from_fn(move || {
+            (at < slots.end).then(|| {
+                let start = at;
+                at = self.end_of_print(start);
+                start..at
+            })
         })
     }
 
@@ -370,7 +249,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let (block, i) = split(quotient);
         let header = self.header(block);
         let Some(run) = header.run::<I>(i) else {
-            return self.odd_run::<I>(quotient);
+            return self.run_slow_on::<I>(quotient);
         };
         let base = block * 64;
         Run {
@@ -381,76 +260,61 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         }
     }
 
-    /// The run of a quotient that most likely leaves its block.
+    /// The run of a quotient, wherever it is.
+    ///
+    /// ```text
+    /// offset of the block   |-------------->|
+    /// ends of runs          ..1..1.1.|..1...1..|...1.1.1..      those from there on are the block's own:
+    /// spliced                                1.....1.1.1        64 of them, put together from two words
+    /// ```
+    ///
+    /// The run is between two of these ends. Nearly always both are among 64 slots; otherwise they are
+    /// looked for from block to block.
     #[inline(always)]
-    pub(crate) fn odd_run<I: Isa>(&self, quotient: u64) -> Run {
-        let (block, i) = split(quotient);
-        let header = self.header(block);
-        let occupied = header.occupieds >> i & 1 == 1;
-        let (start, end) = match self.bounds_near::<I>(block, &header, i) {
-            Some(bounds) => bounds,
-            None => {
-                let start = self.end_of_runs_below::<I>(quotient).max(quotient);
-                (start, self.select_from::<I>(start, 0) + 1)
-            }
-        };
-        // A quotient without a run has the empty range where it would start.
-        Run {
-            quotient,
-            occupied,
-            start,
-            end: if occupied { end } else { start },
-        }
-    }
-
-    /// Where the run of quotient `i` of `block` starts, and one past its end (arbitrary
-    /// without a run), if all of that is there or in the next block, which is nearly always
-    /// so.
-    #[inline(always)]
-    fn bounds_near<I: Isa>(&self, block: u64, header: &Header, i: u32) -> Option<(u64, u64)> {
-        if header.offset > 63 || block + 1 >= self.blocks() {
-            return None;
-        }
-        let own_ends = header.own_ends();
-        let here = own_ends.count_ones();
-        let base = block * 64;
-        // One past the end of the run that has `rank` runs of this block before it.
-        let end_of = |rank: u32| {
-            let (bit, base) = if rank < here {
-                (I::select_bit(own_ends, rank), base)
-            } else {
-                let next = self.header(block + 1);
-                (I::select_bit(next.ends, (rank - here) & 63), base + 64)
-            };
-            (bit != 0).then(|| base + u64::from(64 - bit.leading_zeros()))
-        };
-        let through = rank_through(header.occupieds, i);
-        let occupied = header.occupieds >> i & 1;
-        let before = through - occupied as u32;
-        let end_before = match before.checked_sub(1) {
-            Some(last) => end_of(last)?,
-            None => base + u64::from(header.offset),
-        };
-        let start = end_before.max(base + u64::from(i));
-        let end = if occupied == 1 {
-            end_of(before)?
-        } else {
-            start
-        };
-        Some((start, end))
-    }
-
-    /// One past the last slot of all runs of quotients below `quotient`, or the start of
-    /// the quotient's block if that is later.
-    #[inline(always)]
-    fn end_of_runs_below<I: Isa>(&self, quotient: u64) -> u64 {
+    pub(crate) fn run_slow_on<I: Isa>(&self, quotient: u64) -> Run {
         let (block, i) = split(quotient);
         let header = self.header(block);
         let first = block * 64 + self.offset::<I>(block, &header);
-        match (header.occupieds & ((1 << i) - 1)).count_ones() {
-            0 => first,
-            rank => self.select_from::<I>(first, rank - 1) + 1,
+        let occupied = header.occupieds >> i & 1;
+        let through = rank_through(header.occupieds, i);
+        let before = through - occupied as u32;
+        let ends = self.ends_from(first);
+        let (end_before, end) = if through <= ends.count_ones() {
+            let both = I::select_pair(ends, before);
+            let end_before = match before {
+                0 => first,
+                _ => first + u64::from(both.trailing_zeros()) + 1,
+            };
+            (end_before, first + 64 - u64::from(both.leading_zeros()))
+        } else {
+            let end_before = match before.checked_sub(1) {
+                Some(last) => self.select_from::<I>(first, last) + 1,
+                None => first,
+            };
+            (
+                end_before,
+                self.select_from::<I>(end_before.max(quotient), 0) + 1,
+            )
+        };
+        let start = end_before.max(quotient);
+        // A quotient without a run has the empty range where it would start.
+        Run {
+            quotient,
+            occupied: occupied == 1,
+            start,
+            end: if occupied == 1 { end } else { start },
         }
+    }
+
+    /// The ends of runs in the 64 slots from one on; none behind the last block.
+    #[inline(always)]
+    fn ends_from(&self, from: u64) -> u64 {
+        let (block, i) = split(from);
+        let ends = |block: u64| {
+            let block = self.blocks.try_get(block);
+            block.map_or(0, |block| Header::read::<S>(&block).ends)
+        };
+        ends(block) >> i | ends(block + 1) << 1 << (63 - i)
     }
 
     /// The slot at or after `from` with a run's end that has `rank` such slots before it
@@ -583,31 +447,6 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         false
     }
 
-    /// [`probe`](Self::probe), without a closer look, for a run that was found, wherever it is.
-    #[inline(always)]
-    pub(crate) fn probe_run(&self, run: &Run, remainder: u64) -> Glance {
-        let packed = self.packed();
-        let pattern = packed.repeat_compared(remainder);
-        let mut glance = Glance::Clear(false);
-        let mut at = run.start;
-        while at < run.end {
-            let (block, i) = split(at);
-            let count = u64::from(packed.per_window().min(64 - i)).min(run.end - at);
-            let raw = self.block(block);
-            let equal = packed.equal(raw.window(i), pattern, count as u32);
-            if equal != 0 {
-                let slot = at + u64::from(packed.index_of_bit(equal.trailing_zeros()));
-                let continues = slot > run.start && self.is_marked(slot - 1);
-                if !S::MARKS || !self.is_marked(slot) && !continues {
-                    return Glance::Clear(true);
-                }
-                glance = Glance::Continued;
-            }
-            at += count;
-        }
-        glance
-    }
-
     /// Does a slot go on in the one behind it? Not where there is none.
     #[inline(always)]
     pub(crate) fn is_marked(&self, slot: u64) -> bool {
@@ -641,17 +480,15 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn homes_travel_in_a_word() {
-        for start in 0..64 {
-            for homes in [1, 0b1011, 1 << 56, (1 << 57) - 1] {
-                let travelled = Homes::new(start, homes).of(64 * 1000 + 17);
-                assert_eq!(travelled, (64 * 1000 + u64::from(start), homes));
-            }
-        }
+/// What it says that these slots have the remainder, where others of the run are marked. Bits are counted
+/// from the first slot; `before` says whether the slot before that one is marked.
+#[inline(always)]
+fn among_marks(equal: u64, marked: u64, before: u64) -> Found {
+    // A slot behind a marked one continues it.
+    let homes = equal & !(marked << 1 | before);
+    match homes & !marked {
+        0 if homes == 0 => Found::No,
+        0 => Found::Ask,
+        _ => Found::Yes,
     }
 }

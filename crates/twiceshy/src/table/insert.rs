@@ -16,11 +16,12 @@
 //!
 //! All else is `insert_slow`: find the run, find the place in it, open a slot there.
 
+use super::Fingerprint;
 use super::beside::{Beside, BlockFull};
 use super::block::{self, Header, Place, Probe, Slot};
 use super::find::Run;
 use super::shift::Gap;
-use super::sidecar::Sidecar;
+use super::sidecar::{Bare, Sidecar};
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
 
@@ -62,11 +63,14 @@ pub(crate) struct Opening<T> {
 }
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
-    /// Adds an unmarked slot with this remainder to the run of a quotient, which is sorted. `L` is `S`, or
-    /// stands for it in a table where nothing is marked.
+    /// Adds an unmarked slot for a fingerprint to its run, which is sorted.
     #[inline(always)]
-    pub(crate) fn insert<L: Sidecar>(&mut self, quotient: u64, remainder: u64) -> Put {
-        self.insert_beside::<L, ()>(quotient, remainder, ())
+    pub(crate) fn insert(&mut self, at: Fingerprint) -> Put {
+        if self.is_unmarked() {
+            self.insert_beside::<Bare, ()>(at.quotient, at.remainder, ())
+        } else {
+            self.insert_beside::<S, ()>(at.quotient, at.remainder, ())
+        }
     }
 
     /// The body of [`insert_beside`](Self::insert_beside).
@@ -182,7 +186,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         remainder: u64,
         beside: B,
     ) -> Put {
-        let run = self.odd_run::<I>(quotient);
+        let run = self.run_slow_on::<I>(quotient);
         // What stands beside slots of this remainder stays beside them.
         let at = match B::IS_NOTHING {
             true => self.lower_bound(&run, remainder),
@@ -198,7 +202,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// Has any marked slot of the minirun that starts at slot `at` of a run a runend bit?
     #[inline(always)]
     fn is_counted(&self, run: &Run, mut at: u64, remainder: u64) -> bool {
-        while S::MARKED_RUNENDS && at < run.end && self.remainder(at) == remainder {
+        while S::MARKS && at < run.end && self.remainder(at) == remainder {
             let end = self.end_of_print(at);
             if (at..end - 1).any(|slot| self.slot(slot).runend) {
                 return true;
@@ -242,10 +246,13 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
                 gap,
                 slot: digit,
             };
-            return self.open_rest::<S, ()>(opening, ()) == Put::Done;
+            let extended = self.open_rest::<S, ()>(opening, ()) == Put::Done;
+            self.marked += u64::from(extended);
+            return extended;
         };
         open::<I, S>(&mut two, gap, to, digit);
         self.used += 1;
+        self.marked += 1;
         true
     }
 }

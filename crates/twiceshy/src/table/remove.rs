@@ -194,7 +194,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         remainder: u64,
         of: Of,
     ) -> Taken {
-        let run = self.odd_run::<I>(quotient);
+        let run = self.run_slow_on::<I>(quotient);
         let at = self.lower_bound(&run, remainder);
         let mut end = at;
         while end < run.end && self.remainder(end) == remainder {

@@ -105,8 +105,9 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is free; nothing has changed then.
+    #[cfg(test)]
     #[inline(always)]
-    pub(crate) fn open_tail<I: Isa>(
+    pub(super) fn open_tail<I: Isa>(
         &mut self,
         run: &Run,
         at: u64,

@@ -29,10 +29,6 @@ pub trait Sidecar: Lane {
     /// word with the marks, which the engine may move along with the word before it, the runend bits.
     const MARKS: bool;
 
-    /// May marked slots have runend bits? If not, every runend bit is the end of a run, and nobody
-    /// needs to ask which are.
-    const MARKED_RUNENDS: bool = Self::MARKS;
-
     /// The largest block offset that is stored as it is; larger ones are found by
     /// walking back. Tests lower it, to 64 at least, to reach that path with few slots.
     const MAX_OFFSET: u16 = u16::MAX;
@@ -93,13 +89,6 @@ impl<const LANE: usize> Sidecar for Bare<LANE> {
     fn shift_down(_: &mut [u8], _: u32, _: u32, (): ()) {}
 }
 
-/// The lane of [`Marks`] in a table where no slot is marked: there, but all zero, so that
-/// nobody needs to look at it.
-pub(crate) type Unmarked = Bare<{ <Marks>::BYTES }>;
-
-/// The lane of [`Marks`] in a table where no marked slot has a runend bit.
-pub(crate) type Extensions = Marks<false>;
-
 /// Where nothing is marked, every slot is a fingerprint.
 impl From<()> for Mark {
     fn from((): ()) -> Self {
@@ -125,18 +114,17 @@ pub enum Mark {
 }
 
 /// One bit a slot: does its fingerprint go on in the slot behind it? Slots that do may have runend
-/// bits, as those before a counter's digits have, only if `RUNENDS`.
+/// bits, as those before a counter's digits have.
 #[derive(Clone, Copy, Debug)]
-pub struct Marks<const RUNENDS: bool = true>;
+pub struct Marks;
 
-impl<const RUNENDS: bool> Lane for Marks<RUNENDS> {
+impl Lane for Marks {
     const BYTES: usize = 8;
 }
 
-impl<const RUNENDS: bool> Sidecar for Marks<RUNENDS> {
+impl Sidecar for Marks {
     type Item = Mark;
     const MARKS: bool = true;
-    const MARKED_RUNENDS: bool = RUNENDS;
 
     #[inline(always)]
     fn marked(lane: &[u8]) -> u64 {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::block::{self, Header, Slot};
 use super::sidecar::Sidecar;
+use super::{Fingerprint, Geometry};
 use crate::bits::{Blocks, Bytes, Cpu, Packed, RawBlock, RawBlockMut, bytes_of_blocks};
 use crate::error::Error;
 use crate::mem::{HugePages, Memory};
@@ -14,9 +15,11 @@ use crate::mem::{HugePages, Memory};
 /// in: its own memory, or any bytes for a table that is only read.
 pub struct Table<S: Sidecar, M = Memory> {
     pub(super) blocks: Blocks<M, S>,
-    pub(super) quotients: u64,
+    geometry: Geometry,
     pub(super) slots: u64,
     pub(super) used: u64,
+    /// Slots beyond one for each fingerprint: as many are marked.
+    pub(super) marked: u64,
     cpu: Cpu,
 }
 
@@ -71,7 +74,7 @@ impl<S: Sidecar> Table<S> {
     /// [`Error::Geometry`] if there are no quotients, slots are not 1 to 56 bits wide with
     /// something left to compare, or the table does not fit in memory.
     pub fn new(options: TableOptions) -> Result<Self, Error> {
-        Self::build(options, None, 0, |bytes| {
+        Self::build(options, None, |bytes| {
             Memory::zeroed(bytes, options.huge_pages)
         })
     }
@@ -83,7 +86,7 @@ impl<S: Sidecar> Table<S> {
     /// As [`new`](Self::new), and if there are fewer blocks than quotients need, or more than
     /// [`new`](Self::new) would take.
     pub(crate) fn of_blocks(options: TableOptions, blocks: u64) -> Result<Self, Error> {
-        Self::build(options, Some(blocks), 0, |bytes| {
+        Self::build(options, Some(blocks), |bytes| {
             Memory::zeroed(bytes, options.huge_pages)
         })
     }
@@ -92,6 +95,7 @@ impl<S: Sidecar> Table<S> {
     pub fn clear(&mut self) {
         self.blocks.bytes_mut().fill(0);
         self.used = 0;
+        self.marked = 0;
     }
 
     /// A copy.
@@ -112,13 +116,23 @@ impl<S: Sidecar> Table<S> {
 }
 
 impl<S: Sidecar, M: Bytes> Table<S, M> {
-    /// A table over bytes that hold one, of which `used` slots are said to be used. Nothing is
-    /// looked at: see [`Verify`](super::Verify).
+    /// A table over bytes that hold one, of which `used` slots are said to be used, and `marked` of them
+    /// marked. Nothing is looked at: see [`verify`](Self::verify).
     ///
     /// # Errors
     /// [`Error::Geometry`] if no table has these measures, or has another length.
-    pub(crate) fn over(memory: M, options: TableOptions, used: u64) -> Result<Self, Error> {
-        Self::build(options, None, used, |_| Ok(memory))
+    pub(crate) fn over(
+        memory: M,
+        options: TableOptions,
+        used: u64,
+        marked: u64,
+    ) -> Result<Self, Error> {
+        let table = Self::build(options, None, |_| Ok(memory))?;
+        Ok(Table {
+            used,
+            marked,
+            ..table
+        })
     }
 
     /// The same for a table [of so many blocks](Table::of_blocks).
@@ -130,14 +144,19 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         options: TableOptions,
         blocks: u64,
         used: u64,
+        marked: u64,
     ) -> Result<Self, Error> {
-        Self::build(options, Some(blocks), used, |_| Ok(memory))
+        let table = Self::build(options, Some(blocks), |_| Ok(memory))?;
+        Ok(Table {
+            used,
+            marked,
+            ..table
+        })
     }
 
     fn build(
         options: TableOptions,
         blocks: Option<u64>,
-        used: u64,
         memory: impl FnOnce(usize) -> Result<M, Error>,
     ) -> Result<Self, Error> {
         // An offset below 64 is taken at its word: `Header::run` and others look no further.
@@ -167,6 +186,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
                 "{quotients} slots do not fit in memory"
             )));
         };
+        let geometry = Geometry::new(quotients, slot_bits - ignored_bits)?;
         let packed = Packed::new(slot_bits, ignored_bits);
         let Some(blocks) = Blocks::new(memory(bytes)?, packed, blocks) else {
             return Err(Error::geometry(format!(
@@ -174,10 +194,11 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             )));
         };
         Ok(Table {
-            quotients,
+            geometry,
             slots: blocks.count() * 64,
             blocks,
-            used,
+            used: 0,
+            marked: 0,
             cpu: Cpu::detect(),
         })
     }
@@ -187,7 +208,19 @@ impl<S: Sidecar, M> Table<S, M> {
     /// Quotients are below this.
     #[must_use]
     pub fn quotients(&self) -> u64 {
-        self.quotients
+        self.geometry.slots()
+    }
+
+    /// Which slots and remainders fingerprints have.
+    #[inline(always)]
+    pub(crate) fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// Where the fingerprint of a key with this first word would be.
+    #[inline(always)]
+    pub(crate) fn at(&self, h0: u64) -> Fingerprint {
+        self.geometry.fingerprint(h0)
     }
 
     /// All slots, the spare ones included.
@@ -224,6 +257,18 @@ impl<S: Sidecar, M> Table<S, M> {
     #[inline(always)]
     pub(super) fn packed(&self) -> &Packed {
         self.blocks.packed()
+    }
+
+    /// How many slots are marked: those beyond one for each fingerprint.
+    #[inline(always)]
+    pub(crate) fn marked(&self) -> u64 {
+        self.marked
+    }
+
+    /// Is no slot marked?
+    #[inline(always)]
+    pub(crate) fn is_unmarked(&self) -> bool {
+        !S::MARKS || self.marked == 0
     }
 
     /// `Error::Full` with this table's figures.
@@ -307,9 +352,10 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let (bytes, packed) = (self.blocks.bytes(), self.packed().clone());
         Table {
             blocks: Blocks::new(bytes, packed, self.blocks()).expect("bytes of such a table"),
-            quotients: self.quotients,
+            geometry: self.geometry,
             slots: self.slots,
             used: self.used,
+            marked: self.marked,
             cpu,
         }
     }
@@ -357,7 +403,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
 impl<S: Sidecar, M> fmt::Debug for Table<S, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Table")
-            .field("quotients", &self.quotients)
+            .field("quotients", &self.geometry.slots())
             .field("slots", &self.slots)
             .field("slot_bits", &self.packed().bits())
             .field("used", &self.used)

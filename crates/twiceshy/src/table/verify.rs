@@ -65,7 +65,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             let raw = table.block(block);
             let header = Header::read::<S>(&raw);
             let base = block * 64;
-            let valid = match table.quotients.saturating_sub(base) {
+            let valid = match table.quotients().saturating_sub(base) {
                 count @ 0..64 => mask_below(count as u32),
                 _ => !0,
             };

@@ -123,10 +123,11 @@ impl<S: Sidecar> Writer<S> {
     }
 
     fn page(&mut self) -> (Page<'_>, &mut Cursors) {
+        let quotients = self.table.quotients();
         let table = &mut self.table;
         let page = Page {
             blocks: table.blocks.open(),
-            quotients: table.quotients,
+            quotients,
             slots: table.slots,
             max_offset: u64::from(S::MAX_OFFSET),
         };
@@ -217,6 +218,7 @@ impl<S: Sidecar> Writer<S> {
         let result = cursors.push_tail(&mut page, digit.value, digit.runend);
         if result.is_ok() {
             page.set_item::<S>(cursors.end - 2, digit.item);
+            self.table.marked += 1;
         }
         self.or_full(result)
     }

@@ -1,55 +1,37 @@
 //! Many keys at a time.
 
-use std::marker::PhantomData;
-
 use super::AdaptiveFilter;
-use super::answer::AnswerAll;
 use super::core::Core;
-use super::marked::with_lane;
-use crate::batch::{Interrupted, PIECE, Unclear, in_pieces, insert_in_pieces};
+use crate::batch::{Interrupted, PIECE, in_pieces, insert_in_pieces};
 use crate::bits::Bytes;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
-use crate::table::{Marks, Minirun, Unmarked};
+use crate::table::Minirun;
 
 impl<M: Bytes> Core<M> {
-    /// [`answer`](Self::answer) for many keys; `words` decides where the first word of the
+    /// [`contains`](Self::contains) for many keys; `words` decides where the first word of the
     /// hash does not.
     #[inline(always)]
-    pub(crate) fn answer_all<K>(
+    pub(crate) fn contains_all<K>(
         &self,
         keys: &[K],
         hash: impl Fn(&K) -> u64,
-        words: impl Fn(&K, u64) -> bool,
+        words: impl Fn(&K) -> bool,
         each: impl FnMut(&[u64], &[bool]),
     ) {
+        let table = &self.table;
         in_pieces(
             keys,
             hash,
-            |hashes, found, unclear| self.look(hashes, found, unclear),
-            |key, h0| match self.answer_beyond(h0) {
-                Some(found) => found,
-                None => words(key, h0),
-            },
+            |hashes, found, unclear| table.contains_many(hashes, found, unclear),
+            |key, h0| table.contains_slow(table.at(h0)).or_ask(|| words(key)),
             each,
         );
-    }
-
-    fn look(&self, hashes: &[u64], found: &mut [bool], unclear: &mut Unclear) {
-        let core = self;
-        with_lane!(self.extras, lane => self.table.cpu().run(AnswerAll {
-            core,
-            hashes,
-            found,
-            unclear,
-            lane,
-        }));
     }
 
     /// Asks for the cache lines that an insertion will touch.
     #[inline(always)]
     pub(crate) fn prefetch_to_change(&self, h0: u64) {
-        let quotient = self.geometry.fingerprint(h0).quotient;
-        self.table.prefetch_to_change(quotient);
+        self.table.prefetch_to_change(self.table.at(h0));
     }
 }
 
@@ -57,14 +39,14 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     #[inline(always)]
     fn each_key<K: Key>(&self, keys: &[K], each: impl FnMut(&[u64], &[bool])) {
         let hash = |key: &K| first_word::<H, K>(&self.keyed, key);
-        let words = |key: &K, _| self.contains_by_words(key);
-        self.core.answer_all(keys, hash, words, each);
+        let words = |key: &K| self.contains_by_words(key);
+        self.core.contains_all(keys, hash, words, each);
     }
 
     #[inline(always)]
     fn each_hashed(&self, keys: &[Hashed<'_>], each: impl FnMut(&[u64], &[bool])) {
-        let words = |key: &Hashed<'_>, _| self.core.matches(key);
-        self.core.answer_all(keys, Hashed::h0, words, each);
+        let words = |key: &Hashed<'_>| self.core.matches(key);
+        self.core.contains_all(keys, Hashed::h0, words, each);
     }
 
     pub(super) fn contains_all<K: Key>(&self, keys: &[K], answers: &mut Vec<bool>) {

@@ -1,30 +1,22 @@
 //! The filter without its hash function: a table of marked slots, read as miniruns.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::answer::{Answer, AnswerBeyond, AnswerFar, AnswerUnmarked};
-use super::marked::Extras;
-use super::ops::{AdaptAlone, FindBeyond, FindLive};
-use crate::bits::{Bytes, Cpu, Packed};
+use crate::bits::{Bytes, Packed};
 use crate::builder::Parts;
 use crate::error::Error;
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
 use crate::outcome::Adapted;
-use crate::prints::{Digit, Digits, Layout, Print, Stream, digits, extension_slot};
+use crate::prints::{Digits, Layout, Print, Stream, extension_slot};
 use crate::table::{
-    Extensions, Fingerprint, Geometry, Mark, Marks, Minirun, Put, Run, Table, TableOptions, Taken,
-    Unmarked, Violation,
+    Fingerprint, Geometry, Mark, Marks, Minirun, Put, Run, Table, TableOptions, Taken, Violation,
 };
 
 pub(crate) struct Core<M = Memory> {
     pub(crate) table: Table<Marks, M>,
     pub(crate) geometry: Geometry,
     pub(crate) layout: Layout,
-    /// What adds or removes an unextended fingerprint leaves these alone, and need not count anything
-    /// but the used slots.
-    pub(crate) extras: Extras,
     pub(crate) ghosts: u64,
 }
 
@@ -43,7 +35,6 @@ impl Core {
             table: Table::new(options)?,
             geometry: parts.geometry,
             layout,
-            extras: Extras::new(0, false),
             ghosts: 0,
         })
     }
@@ -55,7 +46,6 @@ impl Core {
             table: Table::of_blocks(options, blocks)?,
             geometry,
             layout,
-            extras: Extras::new(0, false),
             ghosts: 0,
         })
     }
@@ -69,7 +59,6 @@ impl Core {
 
     pub(crate) fn clear(&mut self) {
         self.table.clear();
-        self.extras.set(0, false);
         self.ghosts = 0;
     }
 }
@@ -119,14 +108,9 @@ impl<M: Bytes> Core<M> {
         })
     }
 
-    #[inline(always)]
-    pub(super) fn cpu(&self) -> Cpu {
-        self.table.cpu()
-    }
-
     /// Fingerprints that are not ghosts: each has one home slot.
     pub(crate) fn live(&self) -> u64 {
-        self.table.used() - self.extras.beyond()
+        self.table.used() - self.table.marked() - self.ghosts
     }
 
     #[inline]
@@ -139,81 +123,6 @@ impl<M: Bytes> Core<M> {
 
     pub(crate) fn minirun_of(&self, h0: u64) -> Minirun {
         Minirun::from_id(self.geometry.id(h0))
-    }
-
-    /// Does a fingerprint match a key with this `h0`? `None` if its later words decide.
-    #[inline(always)]
-    pub(crate) fn answer(&self, h0: u64) -> Option<bool> {
-        let core = self;
-        if self.extras.unmarked() {
-            return Some(self.cpu().run(AnswerUnmarked { core, h0 }));
-        }
-        if self.extras.extended() {
-            let lane = PhantomData::<Extensions>;
-            return self.cpu().run(Answer { core, h0, lane });
-        }
-        let lane = PhantomData::<Marks>;
-        self.cpu().run(Answer { core, h0, lane })
-    }
-
-    /// Does a live fingerprint match the key?
-    pub(crate) fn matches(&self, key: &Hashed<'_>) -> bool {
-        self.find_live(key).is_some()
-    }
-
-    /// The first live fingerprint that matches the key.
-    pub(crate) fn find(&self, key: &Hashed<'_>) -> Option<Print> {
-        self.find_live(key).map(|slots| self.read(slots))
-    }
-
-    fn find_live(&self, key: &Hashed<'_>) -> Option<Range<u64>> {
-        let key = self.digits(key);
-        self.cpu().run(FindLive { core: self, key })
-    }
-
-    /// The first live fingerprint that matches the key, of those with these home slots, a bit each,
-    /// from a slot on.
-    #[inline(always)]
-    pub(super) fn live_among(
-        &self,
-        first: u64,
-        mut homes: u64,
-        key: &Digits<'_>,
-    ) -> Option<Range<u64>> {
-        while homes != 0 {
-            let at = first + u64::from(homes.trailing_zeros());
-            let end = self.table.end_of_print(at);
-            if self.tail_matches(at..end, key) {
-                return Some(at..end);
-            }
-            homes &= homes - 1;
-        }
-        None
-    }
-
-    /// What the slots of a fingerprint hold behind its home.
-    #[inline(always)]
-    pub(super) fn tail(&self, print: Range<u64>) -> impl Iterator<Item = Digit> + '_ {
-        let slots = (print.start + 1..print.end).map(|slot| self.table.slot(slot));
-        digits(self.table.slot(print.start), slots)
-    }
-
-    /// Do the slots of a fingerprint behind its home match a key, and are they no ghost's?
-    #[inline(always)]
-    pub(super) fn tail_matches(&self, print: Range<u64>, key: &Digits<'_>) -> bool {
-        let mut counter = None;
-        let mut k = 0;
-        for Digit { value, counts } in self.tail(print) {
-            if counts {
-                counter = Some(counter.unwrap_or(0) | value);
-            } else {
-                if key.digit(k) != value {
-                    return false;
-                }
-                k += 1;
-            }
-        }
-        counter != Some(0)
     }
 
     pub(crate) fn run(&self, quotient: u64) -> Run {
@@ -262,7 +171,6 @@ impl<M: Bytes> Core<M> {
     pub(crate) fn check_invariants(&self) -> Result<(), Violation> {
         self.table.check_invariants()?;
         let (mut live, mut ghosts) = (0, 0);
-        let mut counted = false;
         for run in self.table.runs() {
             let mut last: Option<(u64, Print)> = None;
             let mut at = run.start;
@@ -283,7 +191,6 @@ impl<M: Bytes> Core<M> {
                         at,
                     ));
                 }
-                counted |= print.count != 1;
                 if print.is_ghost() {
                     ghosts += 1;
                 } else {
@@ -300,10 +207,6 @@ impl<M: Bytes> Core<M> {
         if (live, ghosts) != (self.live(), self.ghosts) {
             return Err(Violation::new("fingerprints are not counted right", live));
         }
-        if counted && !self.extras.counted() {
-            let beyond = self.extras.beyond();
-            return Err(Violation::new("counters are not noted", beyond));
-        }
         Ok(())
     }
 }
@@ -318,22 +221,15 @@ impl Core {
     ) -> Result<(), Error> {
         let remainder = self.geometry.fingerprint_of(minirun.id()).remainder;
         new.sort_unstable();
-        let count = |prints: &[Print], ghosts| {
-            prints
-                .iter()
-                .filter(|print| print.is_ghost() == ghosts)
-                .count() as u64
-        };
-        let live = self.live() - count(&old.prints, false) + count(&new, false);
-        let ghosts = self.ghosts - count(&old.prints, true) + count(&new, true);
+        let count =
+            |prints: &[Print]| prints.iter().filter(|print| print.is_ghost()).count() as u64;
+        let ghosts = self.ghosts - count(&old.prints) + count(&new);
         let mut slots = Vec::with_capacity(new.iter().map(|p| p.slots(self.layout.width)).sum());
         for print in &new {
             print.write(self.layout, remainder, &mut slots);
         }
         self.table.replace(old.run, old.slots.clone(), &slots)?;
         self.ghosts = ghosts;
-        let counted = self.extras.counted() || new.iter().any(|print| print.count != 1);
-        self.extras.set(self.table.used() - live, counted);
         Ok(())
     }
 
@@ -341,16 +237,7 @@ impl Core {
     /// ghosts. Has that been done? If not, nothing has changed, and the long way says why.
     #[inline(always)]
     pub(crate) fn insert_plain(&mut self, h0: u64) -> bool {
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = self.geometry.fingerprint(h0);
-        let put = if self.extras.unmarked() {
-            self.table.insert::<Unmarked>(quotient, remainder)
-        } else {
-            self.table.insert::<Marks>(quotient, remainder)
-        };
-        put == Put::Done
+        self.table.insert(self.table.at(h0)) == Put::Done
     }
 
     /// Removes a fingerprint of a minirun whose fingerprints are all alike and of one slot. If they are
@@ -401,9 +288,7 @@ impl Core {
             remainder,
         } = fingerprint;
         let slot = extension_slot(digit);
-        let extended = self.table.extend::<Marks>(quotient, remainder, slot);
-        self.extras.add(u64::from(extended));
-        extended
+        self.table.extend::<Marks>(quotient, remainder, slot)
     }
 
     /// [`AdaptiveFilter::adapt`](super::AdaptiveFilter::adapt) where the minirun holds one
@@ -413,38 +298,95 @@ impl Core {
         query: &Hashed<'_>,
         key: &Hashed<'_>,
     ) -> Option<Result<Adapted, Error>> {
+        let minirun = self.minirun_of(query.h0());
+        let contents = self.contents_of(minirun);
         let (query, key) = (self.digits(query), self.digits(key));
-        let used = self.table.used();
-        let result = self.cpu().run(AdaptAlone {
-            core: self,
-            query,
-            key,
-        });
-        self.extras.add(self.table.used() - used);
-        result
+        let [print] = &contents.prints[..] else {
+            return None;
+        };
+        if print.count != 1 || !print.prefixes(&key) || !print.prefixes(&query) {
+            return None;
+        }
+        let mut print = print.clone();
+        loop {
+            let k = print.extension.len();
+            if k >= key.digits() {
+                return Some(Err(Error::Inseparable));
+            }
+            print.extension.push(key.digit(k));
+            if key.digit(k) != query.digit(k) {
+                break;
+            }
+        }
+        let replaced = self.replace(minirun, &contents, vec![print]);
+        Some(replaced.map(|()| Adapted::ONE))
     }
 }
 
-/// The long ways, kept out of the short ones.
-impl<M: Bytes> Core<M> {
-    #[inline(never)]
-    pub(super) fn answer_beyond(&self, h0: u64) -> Option<bool> {
-        self.cpu().run(AnswerBeyond { core: self, h0 })
+#[cfg(test)]
+mod tests {
+    use crate::file::View;
+    use crate::filters::adaptive::{AdaptiveFilter, Leave};
+    use crate::hash::{Hashed, Seed};
+    use crate::outcome::Removed;
+
+    fn filter() -> AdaptiveFilter {
+        let builder = AdaptiveFilter::builder().slots(1000).remainder_bits(8);
+        let mut filter = builder.seed(Seed::from_u64(3)).build().unwrap();
+        for key in 0..500_u64 {
+            filter.insert(&key).unwrap();
+        }
+        filter
     }
 
-    /// There are no later words to ask for where nothing is marked.
-    #[inline(never)]
-    pub(super) fn answer_beyond_unmarked(&self, h0: u64) -> bool {
-        self.answer_beyond(h0).unwrap_or(true)
+    /// Lengthens the fingerprint of a key that is alone in its minirun.
+    fn adapt(filter: &mut AdaptiveFilter, key: u64) {
+        let key = filter.hash(&key).into_owned();
+        let query = Hashed::from_words(&[key.h0(), !key.word(1)]).into_owned();
+        let minirun = filter.core().minirun_of(key.h0());
+        filter.adapt(&query, minirun, &[key]).unwrap();
     }
 
-    #[inline(never)]
-    pub(super) fn answer_far(&self, h0: u64) -> Option<bool> {
-        self.cpu().run(AnswerFar { core: self, h0 })
+    fn check(filter: &AdaptiveFilter, marked: u64) {
+        assert_eq!(filter.core().table.marked(), marked);
+        filter.check_invariants().unwrap();
+        assert!((1..500_u64).all(|key| filter.contains(&key)));
+        // A file says it as well.
+        let bytes = filter.to_bytes();
+        let read: AdaptiveFilter = AdaptiveFilter::from_bytes(&bytes).unwrap();
+        assert_eq!(read.core().table.marked(), marked);
+        let verified = View::<AdaptiveFilter>::new(&bytes).unwrap();
+        let unverified = View::<AdaptiveFilter>::new_unverified(&bytes).unwrap();
+        for view in [verified, unverified] {
+            assert_eq!(view.core().table.marked(), marked);
+            assert!((1..500_u64).all(|key| view.contains(&key)));
+        }
     }
 
-    #[inline(never)]
-    pub(super) fn find_beyond(&self, key: Digits<'_>) -> Option<Range<u64>> {
-        self.cpu().run(FindBeyond { core: self, key })
+    #[test]
+    fn marked_slots_are_counted() {
+        let mut filter = filter();
+        check(&filter, 0);
+        adapt(&mut filter, 7);
+        check(&filter, 1);
+        let removed = filter.remove_known_member(&7_u64);
+        assert_eq!(removed, Ok(Removed::One));
+        assert_eq!(filter.core().table.marked(), 0);
+        filter.insert(&7_u64).unwrap();
+        check(&filter, 0);
+
+        adapt(&mut filter, 8);
+        let key = filter.hash(&0_u64).into_owned();
+        let keys = std::slice::from_ref(&key);
+        filter.remove(&key, keys, Leave::Ghost).unwrap();
+        check(&filter, 2);
+        filter.clear();
+        assert_eq!(filter.core().table.marked(), 0);
+
+        // Whoever copies fingerprints counts them, too.
+        let key = filter.hash(&3_u64).into_owned();
+        filter.insert_with(&key, 5, 0, &[]).unwrap();
+        assert_eq!(filter.core().table.marked(), 1);
+        assert_eq!(filter.doubled().unwrap().0.core().table.marked(), 1);
     }
 }

@@ -2,7 +2,6 @@
 
 use super::AdaptiveFilter;
 use super::core::Core;
-use super::marked::Extras;
 use crate::bits::Bytes;
 use crate::bits::Packed;
 use crate::error::Error;
@@ -66,20 +65,19 @@ impl<M: Bytes> Core<M> {
     pub(crate) fn over(header: &Header, memory: M) -> Result<Self, Error> {
         let (layout, options) =
             Self::measures(header.geometry, header.value_bits, HugePages::default())?;
+        // The header has been checked: each fingerprint has a slot that is used.
+        let marked = header.used - header.live - header.ghosts;
         let table = match header.kind {
             FilterKind::StaticYesNo => {
                 let blocks = (header.total >> 64) as u64;
-                Table::over_blocks(memory, options, blocks, header.used)
+                Table::over_blocks(memory, options, blocks, header.used, marked)
             }
-            _ => Table::over(memory, options, header.used),
+            _ => Table::over(memory, options, header.used, marked),
         };
         Ok(Core {
             table: table?,
             geometry: header.geometry,
             layout,
-            // The header has been checked: of the used slots as many are homes of live ones.
-            // To know whether there are counters, one has to look at all of it.
-            extras: Extras::new(header.used - header.live, true),
             ghosts: header.ghosts,
         })
     }

@@ -1,7 +1,6 @@
 //! Filling a table with fingerprints in hash order.
 
 use super::core::Core;
-use super::marked::Extras;
 use crate::error::Error;
 use crate::prints::{Layout, Print};
 use crate::table::{Fingerprint, Geometry, Mark, Marks, Writer};
@@ -17,7 +16,6 @@ pub(crate) struct Fill {
     ghosts: u64,
     /// What the counts of live fingerprints are above one, in sum.
     repeats: u128,
-    counted: bool,
 }
 
 impl Fill {
@@ -30,7 +28,6 @@ impl Fill {
             live: 0,
             ghosts: 0,
             repeats: 0,
-            counted: false,
         }
     }
 
@@ -79,7 +76,6 @@ impl Fill {
     /// Appends any fingerprint.
     pub(crate) fn print(&mut self, id: u64, print: &Print) -> Result<(), Error> {
         self.home(id, print.value)?;
-        self.counted |= print.count != 1;
         if print.is_ghost() {
             self.live -= 1;
             self.ghosts += 1;
@@ -95,7 +91,6 @@ impl Fill {
     pub(crate) fn finish(self) -> Core {
         let table = self.writer.finish();
         Core {
-            extras: Extras::new(table.used() - self.live, self.counted),
             table,
             geometry: self.geometry,
             layout: self.layout,

@@ -46,7 +46,6 @@
 //!
 //! Paper: Wen et al., "Adaptive Quotient Filters" (2024).
 
-mod answer;
 mod batch;
 pub(crate) mod bulk;
 pub(crate) mod core;
@@ -55,17 +54,14 @@ pub(crate) mod fill;
 mod hand_over;
 mod iter;
 mod keyed;
-mod marked;
+mod lookup;
 mod merge;
-mod ops;
 pub mod rebuild;
 mod verify;
 mod write;
 
 use std::fmt;
-use std::marker::PhantomData;
 
-use self::answer::{AnswerUnmarked, Contains, is_small};
 use self::core::Core;
 use crate::batch::Interrupted;
 use crate::bits::Bytes;
@@ -76,7 +72,7 @@ use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
 use crate::outcome::Adapted;
 use crate::stats::Stats;
-use crate::table::{Extensions, Geometry, Marks, Minirun, Violation};
+use crate::table::{Found, Geometry, Minirun, Violation};
 use crate::traits::{Adaptive, Filter, Insert};
 
 pub use self::iter::StoredFingerprint;
@@ -198,29 +194,8 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// [`contains`](Self::contains) for a key whose first word is known.
     #[inline(always)]
     fn contains_with<K: Key + ?Sized>(&self, h0: u64, key: &K) -> bool {
-        let (filter, core) = (self, &self.core);
-        if core.extras.unmarked() {
-            return core.cpu().run(AnswerUnmarked { core, h0 });
-        }
-        // A small key is hashed anew for a second look, which few need: that is less to do than to hear
-        // whether the words behind its first one decide.
-        if core.extras.extended() && is_small(key) {
-            let lane = PhantomData::<Extensions>;
-            return core.cpu().run_on(Contains { filter, key, lane }, h0);
-        }
-        self.contains_otherwise(h0, key)
-    }
-
-    /// The same where there may be counters, or for keys that are not small.
-    #[inline(never)]
-    fn contains_otherwise<K: Key + ?Sized>(&self, h0: u64, key: &K) -> bool {
-        let (filter, core) = (self, &self.core);
-        if is_small(key) {
-            let lane = PhantomData::<Marks>;
-            return core.cpu().run_on(Contains { filter, key, lane }, h0);
-        }
-        let answer = core.answer(h0);
-        answer.unwrap_or_else(|| self.contains_by_words(key))
+        let found = self.core.contains(h0);
+        found.or_ask(|| self.contains_by_words(key))
     }
 
     #[inline(always)]
@@ -231,9 +206,10 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// [`contains`](Self::contains) where the table has hardly an empty slot: most runs are not
     /// in their home block, and need not be looked for there.
     #[inline]
-    pub(crate) fn contains_displaced<K: Key + ?Sized>(&self, key: &K) -> bool {
-        let answer = self.core.answer_beyond(self.first_word(key));
-        answer.unwrap_or_else(|| self.contains_by_words(key))
+    pub(crate) fn contains_slow<K: Key + ?Sized>(&self, key: &K) -> bool {
+        let table = &self.core.table;
+        let found = table.contains_slow(table.at(self.first_word(key)));
+        found.or_ask(|| self.contains_by_words(key))
     }
 
     /// Kept out of line, so that the common case can be inlined.
@@ -247,10 +223,8 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     #[inline]
     #[must_use]
     pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        match self.core.answer(key.h0()) {
-            Some(found) => found,
-            None => self.core.matches(key),
-        }
+        let found = self.core.contains(key.h0());
+        found.or_ask(|| self.core.matches(key))
     }
 
     /// Is no key with this first word a member, whatever words follow? For callers who have
@@ -269,7 +243,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     #[inline]
     #[must_use]
     pub fn denies(&self, h0: u64) -> bool {
-        self.core.answer(h0) == Some(false)
+        self.core.contains(h0) == Found::No
     }
 
     /// The minirun that matches `key`, or `None` if `key` is certainly no member.

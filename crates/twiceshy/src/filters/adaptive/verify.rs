@@ -22,19 +22,17 @@ pub(crate) struct Tail {
 
 impl<M: Bytes> Core<M> {
     /// Accepts what [`check_invariants`](Self::check_invariants) accepts, if `each` accepts
-    /// every fingerprint of more than one slot, and [`Order::Distinct`] none twice. Notes whether there
-    /// are counters.
+    /// every fingerprint of more than one slot, and [`Order::Distinct`] none twice.
     pub(crate) fn verify(
-        &mut self,
+        &self,
         order: Order,
         mut each: impl FnMut(u64, Tail) -> Result<(), Violation>,
     ) -> Result<(), Violation> {
-        let (mut ghosts, mut counted) = (0, false);
+        let mut ghosts = 0;
         let table = &self.table;
         let marked = table.verify(order, |tailed| {
             let tail = self.verify_tailed(tailed, order)?;
             ghosts += u64::from(tail.count == 0);
-            counted |= tail.count != 1;
             each(tailed.home, tail)
         })?;
         // Every home slot is a fingerprint.
@@ -42,7 +40,6 @@ impl<M: Bytes> Core<M> {
         if (live, ghosts) != (self.live(), self.ghosts) {
             return Err(Violation::new("fingerprints are not counted right", live));
         }
-        self.extras.set(self.extras.beyond(), counted);
         Ok(())
     }
 

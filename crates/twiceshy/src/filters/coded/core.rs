@@ -13,7 +13,7 @@ use crate::builder::Parts;
 use crate::error::Error;
 use crate::mem::{HugePages, Memory};
 use crate::table::{
-    BlockFull, Fingerprint, Geometry, Order, Put, Run, Table, TableOptions, Violation,
+    BlockFull, Fingerprint, Found, Geometry, Order, Put, Run, Table, TableOptions, Violation,
 };
 
 /// A filter without its hash function.
@@ -56,7 +56,7 @@ impl<S: Symbols, M: Bytes> Core<S, M> {
     pub(super) fn over(geometry: Geometry, memory: M, used: u64) -> Result<Self, Error> {
         let options = table_options(&geometry, HugePages::default());
         Ok(Core {
-            table: Table::over(memory, options, used)?,
+            table: Table::over(memory, options, used, 0)?,
             geometry,
             coding: S::for_width(geometry.remainder_bits()),
         })
@@ -82,11 +82,10 @@ impl<S: Symbols, M: Bytes> Core<S, M> {
         })
     }
 
-    /// Does a slot match a key with this `h0`? `None` if symbols decide.
+    /// Does a slot match a key with this `h0`? `Ask` if symbols decide.
     #[inline(always)]
-    pub(super) fn contains(&self, h0: u64) -> Option<bool> {
-        let at = self.geometry.fingerprint(h0);
-        self.table.contains_beside(at, self.coding)
+    pub(super) fn contains(&self, h0: u64) -> Found {
+        self.table.contains_beside(self.table.at(h0), self.coding)
     }
 
     /// How many slots have a symbol. Reads every block.

@@ -177,10 +177,8 @@ impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
     #[inline(always)]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         let h0 = first_word::<H, K>(&self.keyed, key);
-        match self.core.contains(h0) {
-            Some(found) => found,
-            None => self.contains_by_words(key),
-        }
+        let found = self.core.contains(h0);
+        found.or_ask(|| self.contains_by_words(key))
     }
 
     /// Kept out of line, so that the common case can be inlined.
@@ -193,10 +191,8 @@ impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
     #[inline]
     #[must_use]
     pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        match self.core.contains(key.h0()) {
-            Some(found) => found,
-            None => self.matches(key),
-        }
+        let found = self.core.contains(key.h0());
+        found.or_ask(|| self.matches(key))
     }
 
     fn contains_all<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {

@@ -36,7 +36,7 @@ use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
 use crate::outcome::Removed;
 use crate::stats::Stats;
-use crate::table::{Fingerprint, Geometry, Violation};
+use crate::table::{Fingerprint, Found, Geometry, Violation};
 use crate::traits::{Filter, Insert, Remove};
 
 /// A quotient filter that counts.
@@ -114,11 +114,8 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
 
     #[inline]
     fn contains_h0(&self, h0: u64) -> bool {
-        match self.core.answer(h0) {
-            Some(found) => found,
-            // Nothing is extended here: the home fingerprint decides.
-            None => !self.contents(h0).prints.is_empty(),
-        }
+        // Nothing is extended here: what goes on is a counter.
+        self.core.contains(h0) != Found::No
     }
 
     /// How often a key was inserted, or more if another key has the same fingerprint.
@@ -133,9 +130,9 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
     }
 
     fn count_h0(&self, h0: u64) -> u64 {
-        match self.core.answer(h0) {
-            Some(false) => 0,
-            _ => count_of(&self.contents(h0)),
+        match self.core.contains(h0) {
+            Found::No => 0,
+            Found::Yes | Found::Ask => count_of(&self.contents(h0)),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
 use crate::outcome::Removed;
 use crate::prints::Print;
+use crate::table::Found;
 
 impl<H: StreamHash> CountingFilter<H> {
     /// Adds a key once more.
@@ -44,7 +45,7 @@ impl<H: StreamHash> CountingFilter<H> {
 
     #[inline]
     pub(super) fn insert_h0(&mut self, h0: u64, count: u64) -> Result<(), Error> {
-        if count == 1 && self.core.answer(h0) == Some(false) && self.core.insert_plain(h0) {
+        if count == 1 && self.core.contains(h0) == Found::No && self.core.insert_plain(h0) {
             self.total += 1;
             return Ok(());
         }

@@ -1,10 +1,10 @@
 //! Many keys at a time.
 
-use super::ops::ContainsAll;
 use super::{Core, QuotientFilter};
 use crate::batch::{Interrupted, in_pieces, insert_in_pieces};
 use crate::bits::Bytes;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
+use crate::table::Found;
 
 impl<M: Bytes> Core<M> {
     #[inline(always)]
@@ -14,15 +14,8 @@ impl<M: Bytes> Core<M> {
         in_pieces(
             keys,
             hash,
-            |hashes, found, unclear| {
-                self.table.cpu().run(ContainsAll {
-                    core: self,
-                    hashes,
-                    found,
-                    unclear,
-                });
-            },
-            |_, h0| self.contains_beyond(h0),
+            |hashes, found, unclear| self.table.contains_many(hashes, found, unclear),
+            |_, h0| self.table.contains_slow(self.table.at(h0)) == Found::Yes,
             |_, found| answers.extend_from_slice(found),
         );
     }
@@ -49,8 +42,7 @@ impl<H: StreamHash> QuotientFilter<H> {
             keys,
             |filter, key| first_word::<H, K>(&filter.keyed, key),
             |Self { core, .. }, h0| {
-                let quotient = core.geometry.fingerprint(h0).quotient;
-                core.table.prefetch_to_change(quotient);
+                core.table.prefetch_to_change(core.table.at(h0));
             },
             |filter, _, h0| filter.insert_h0(h0),
         )

@@ -45,7 +45,7 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for QuotientFilter<H, M> {
         let options = table_options(&header.geometry, HugePages::default());
         Ok(QuotientFilter {
             core: Core {
-                table: Table::over(memory, options, header.used)?,
+                table: Table::over(memory, options, header.used, 0)?,
                 geometry: header.geometry,
             },
             keyed: H::keyed(&header.seed),

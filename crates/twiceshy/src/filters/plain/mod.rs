@@ -19,7 +19,6 @@ mod bulk;
 mod file;
 mod iter;
 mod merge;
-mod ops;
 mod write;
 
 use std::fmt;
@@ -33,7 +32,7 @@ use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
 use crate::outcome::Removed;
 use crate::stats::Stats;
-use crate::table::{Bare, Geometry, Table, Violation};
+use crate::table::{Bare, Found, Geometry, Table, Violation};
 use crate::traits::{Filter, Insert, Remove};
 
 /// A quotient filter: approximate membership with removal, iteration and duplicates.
@@ -125,8 +124,8 @@ impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
 
     #[inline(always)]
     fn contains_h0(&self, h0: u64) -> bool {
-        let core = &self.core;
-        core.table.cpu().run(ops::Contains { core, h0 })
+        let table = &self.core.table;
+        table.contains(table.at(h0)) == Found::Yes
     }
 
     /// How many items the filter holds, duplicates counted.

@@ -4,7 +4,7 @@ use super::{Core, QuotientFilter};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
 use crate::outcome::{Inserted, Removed};
-use crate::table::{Bare, Fingerprint, Put, Taken};
+use crate::table::{Fingerprint, Put, Taken};
 
 impl<H: StreamHash> QuotientFilter<H> {
     /// Adds a key. A key that is added twice is there twice, and takes two removals.
@@ -27,12 +27,8 @@ impl<H: StreamHash> QuotientFilter<H> {
 
     #[inline(always)]
     pub(super) fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
-        let Core { table, geometry } = &mut self.core;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = geometry.fingerprint(h0);
-        match table.insert::<Bare>(quotient, remainder) {
+        let table = &mut self.core.table;
+        match table.insert(table.at(h0)) {
             Put::Done => Ok(()),
             Put::Full | Put::Counted | Put::BlockFull(_) => Err(table.full()),
         }

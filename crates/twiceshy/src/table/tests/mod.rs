@@ -55,42 +55,43 @@ impl<S: Made> Operation for Apply<'_, S> {
     }
 }
 
-/// The run of a quotient and the first empty slot behind it.
-struct Look<'t, S: Sidecar> {
+/// The first empty slot behind a run.
+struct FirstEmpty<'t, S: Sidecar> {
     table: &'t Table<S>,
-    quotient: u64,
+    end: u64,
 }
 
-impl<S: Sidecar> Operation for Look<'_, S> {
-    type Output = (Run, u64);
+impl<S: Sidecar> Operation for FirstEmpty<'_, S> {
+    type Output = u64;
 
     #[inline(always)]
-    fn run<I: Isa>(self) -> (Run, u64) {
-        let run = self.table.run_on::<I>(self.quotient);
-        (run, self.table.first_empty::<I>(run.end))
+    fn run<I: Isa>(self) -> u64 {
+        self.table.first_empty::<I>(self.end)
     }
 }
 
-struct Ask<'t, S: Sidecar> {
-    table: &'t Table<S>,
-    fingerprint: Fingerprint,
-    /// Is the remainder there, and is it there without anything behind it?
-    answer: (bool, bool),
+/// Is there a fingerprint with this remainder, and is one of them of one slot?
+fn found(run: &[Stored], ignored: u32, remainder: u64) -> Found {
+    let equal = || run.iter().filter(|one| one.home.0 >> ignored == remainder);
+    match (equal().next(), equal().any(|one| one.tail.is_empty())) {
+        (None, _) => Found::No,
+        (_, true) => Found::Yes,
+        (_, false) => Found::Ask,
+    }
 }
 
-impl<S: Sidecar> Operation for Ask<'_, S> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> bool {
-        match self.table.probe::<I, S>(self.fingerprint) {
-            Closer::Clear(true) => self.answer.1,
-            Closer::Clear(false) => !self.answer.0,
-            Closer::Beyond => true,
-            // Then it is there, but nowhere alone.
-            Closer::Extended(_) => self.answer == (true, false),
-        }
-    }
+/// The slots of the minirun of a remainder in a run that starts at slot `start`.
+fn minirun(run: &[Stored], ignored: u32, remainder: u64, start: u64) -> std::ops::Range<u64> {
+    let slots = |prints: &[Stored]| {
+        prints
+            .iter()
+            .map(|one| 1 + one.tail.len() as u64)
+            .sum::<u64>()
+    };
+    let remainder_of = |one: &Stored| one.home.0 >> ignored;
+    let from = run.partition_point(|one| remainder_of(one) < remainder);
+    let to = run.partition_point(|one| remainder_of(one) <= remainder);
+    start + slots(&run[..from])..start + slots(&run[..to])
 }
 
 /// Where quotients come from.
@@ -354,10 +355,12 @@ impl<S: Made> Game<S> {
         for expected in &layout.runs {
             let quotient = expected.quotient;
             let first_empty = layout.first_empty(expected.end);
-            let look = Look { table, quotient }.run::<Portable>();
-            assert_eq!(look, (*expected, first_empty));
-            let look = cpu.run(Look { table, quotient });
-            assert_eq!(look, (*expected, first_empty));
+            let end = expected.end;
+            for cpu in [Cpu::portable(), cpu] {
+                assert_eq!(table.on(cpu).run(quotient), *expected);
+                assert_eq!(table.on(cpu).run_slow(quotient), *expected);
+                assert_eq!(cpu.run(FirstEmpty { table, end }), first_empty);
+            }
             assert_eq!(table.is_occupied(quotient), expected.occupied);
             let stored = &self.model.runs[quotient as usize];
             let ignored = self.options.ignored_bits;
@@ -365,22 +368,20 @@ impl<S: Made> Game<S> {
             let some = stored.first().map_or(guess, |first| first.home.0);
             for value in [guess, some].map(|value| value & mask_below(self.options.slot_bits)) {
                 let remainder = value >> ignored;
-                let equal = || {
-                    let equal = |one: &&Stored| one.home.0 >> ignored == remainder;
-                    stored.iter().filter(equal)
+                let fingerprint = Fingerprint {
+                    quotient,
+                    remainder,
                 };
-                let plain = equal().any(|one| one.tail.is_empty());
-                let answer = (equal().next().is_some(), plain);
-                let ask = || Ask {
-                    table,
-                    fingerprint: Fingerprint {
-                        quotient,
-                        remainder,
-                    },
-                    answer,
-                };
-                assert!(ask().run::<Portable>());
-                assert!(cpu.run(ask()));
+                let found = found(stored, ignored, remainder);
+                for cpu in [Cpu::portable(), cpu] {
+                    let table = table.on(cpu);
+                    assert_eq!(table.contains_with::<S>(fingerprint), found);
+                    assert_eq!(table.contains_slow(fingerprint), found);
+                    if stored.is_sorted_by_key(|one| one.home.0 >> ignored) {
+                        let minirun = minirun(stored, ignored, remainder, expected.start);
+                        assert_eq!(table.minirun(fingerprint), minirun);
+                    }
+                }
             }
         }
         let runs = layout.runs.iter().copied().filter(|run| run.occupied);

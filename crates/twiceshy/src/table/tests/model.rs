@@ -54,7 +54,6 @@ impl<const MARKED: bool, const TAGGED: bool, const MAX: u16, const RUNENDS: bool
 {
     type Item = Tag;
     const MARKS: bool = MARKED;
-    const MARKED_RUNENDS: bool = MARKED && RUNENDS;
     const MAX_OFFSET: u16 = MAX;
 
     fn marked(lane: &[u8]) -> u64 {
@@ -100,6 +99,8 @@ impl<const MARKED: bool, const TAGGED: bool, const MAX: u16, const RUNENDS: bool
 /// What is generic over [`Lane`].
 pub(super) trait Made: Sidecar<Item = Tag> {
     const TAGGED: bool;
+    /// Do marked slots have runend bits?
+    const MARKED_RUNENDS: bool;
 
     fn item(mark: Mark, random: u64) -> Tag;
 }
@@ -108,6 +109,7 @@ impl<const MARKED: bool, const TAGGED: bool, const MAX: u16, const RUNENDS: bool
     for Lane<MARKED, TAGGED, MAX, RUNENDS>
 {
     const TAGGED: bool = TAGGED;
+    const MARKED_RUNENDS: bool = MARKED && RUNENDS;
 
     fn item(mark: Mark, random: u64) -> Tag {
         (mark, random as u8 * u8::from(TAGGED))

@@ -32,7 +32,7 @@ enum Said {
 impl Verb {
     fn apply<S: Made>(&self, table: &mut Table<S>) -> Said {
         match *self {
-            Verb::Insert(to) => Said::Put(table.insert::<S>(to.quotient, to.remainder)),
+            Verb::Insert(to) => Said::Put(table.insert(to)),
             Verb::Extend(to, digit) => {
                 Said::Extended(table.extend::<S>(to.quotient, to.remainder, digit))
             }
