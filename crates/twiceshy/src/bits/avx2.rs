@@ -16,26 +16,28 @@ use std::arch::x86_64::{
 use std::sync::OnceLock;
 
 use super::avx2_scan;
-use super::cpu::{Isa, OperationOn};
+use super::cpu::Isa;
 use super::masks::{all_but, pair};
 use super::packed::Packed;
 use super::raw_block::RawBlock;
 use super::scan::{Scan, Scanned};
 
-/// Every method is called from [`run`] only, on a machine with all that it enables: that
-/// is the `SAFETY` of every block here.
+/// Every method is called from functions only that enable these features, on a machine that has them
+/// (see [`dispatch`](super::dispatch)): that is the `SAFETY` of every block here.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2(());
 
+/// Does the work of a test.
+///
 /// # Safety
 /// The machine must have popcnt, lzcnt, bmi1, bmi2 and avx2.
-#[inline(never)]
+#[cfg(test)]
 #[target_feature(enable = "popcnt,lzcnt,bmi1,bmi2,avx2")]
-pub(super) unsafe fn run<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output {
-    operation.run_on::<Avx2>(word)
+pub(super) unsafe fn run<O: super::cpu::Operation>(operation: O) -> O::Output {
+    operation.run::<Avx2>()
 }
 
-/// Has this machine all that [`run`] needs, and is it fast? AMD families before 19h take
+/// Has this machine all that [`Avx2`] needs, and is it fast? AMD families before 19h take
 /// hundreds of cycles for a `pdep`.
 pub(super) fn is_available() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
@@ -143,14 +145,6 @@ impl Isa for Avx2 {
     fn low_bits(word: u64, count: u32) -> u64 {
         // SAFETY: see `Avx2`.
         unsafe { _bzhi_u64(word, count) }
-    }
-
-    /// Without the instructions: a function that had them would be inlined all the same.
-    #[cold]
-    #[inline(never)]
-    fn apart_on<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output {
-        // SAFETY: see `Avx2`.
-        unsafe { run(operation, word) }
     }
 
     #[inline(always)]

@@ -26,29 +26,31 @@ use std::sync::OnceLock;
 
 use super::avx2::{self, Avx2};
 use super::avx512_room::{all_balanced, room_in_order};
-use super::cpu::{Isa, OperationOn, close_all_by_shift, close_by_shift, open_by_shift};
+use super::cpu::{Isa, close_all_by_shift, close_by_shift, open_by_shift};
 use super::masks::{below_end, bits_below, low_bits};
 use super::packed::{Packed, Start};
 use super::raw_block::RawBlock;
 use super::scan::{Scan, Scanned};
 
-/// Every method is called from [`run`] only, on a machine with all that it enables: that
-/// is the `SAFETY` of every block here.
+/// Every method is called from functions only that enable these features, on a machine that has them
+/// (see [`dispatch`](super::dispatch)): that is the `SAFETY` of every block here.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512(());
 
+/// Does the work of a test.
+///
 /// # Safety
 /// The machine must have popcnt, lzcnt, bmi1, bmi2, avx2, and avx512 with f, bw, vl, bitalg,
 /// vpopcntdq and vbmi2.
-#[inline(never)]
+#[cfg(test)]
 #[target_feature(
     enable = "popcnt,lzcnt,bmi1,bmi2,avx2,avx512f,avx512bw,avx512vl,avx512bitalg,avx512vpopcntdq,avx512vbmi2"
 )]
-pub(super) unsafe fn run<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output {
-    operation.run_on::<Avx512>(word)
+pub(super) unsafe fn run<O: super::cpu::Operation>(operation: O) -> O::Output {
+    operation.run::<Avx512>()
 }
 
-/// Has this machine all that [`run`] needs?
+/// Has this machine all that [`Avx512`] needs?
 pub(super) fn is_available() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
     *AVAILABLE.get_or_init(|| {
@@ -173,14 +175,6 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn bits_from(word: u64, bit: u32) -> u64 {
         word & !low_bits(bit)
-    }
-
-    /// Without the instructions: a function that had them would be inlined all the same.
-    #[cold]
-    #[inline(never)]
-    fn apart_on<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output {
-        // SAFETY: see `Avx512`.
-        unsafe { run(operation, word) }
     }
 
     #[inline(always)]
@@ -342,11 +336,11 @@ unsafe fn closed(here: __m512i, packed: &Packed, byte: usize, before: u32, to: u
     }
 }
 
-/// [`close_words`](Isa::close_words) for more than a vector. As [`apart`](Isa::apart) does it, a
+/// [`close_words`](Isa::close_words) for more than a vector. As this is rare, a
 /// function without the instructions calls the one with them: that one alone would be inlined.
 ///
 /// # Safety
-/// As there; and the machine has what [`run`] needs.
+/// As there; and the machine has what [`Avx512`] needs.
 #[cold]
 #[inline(never)]
 unsafe fn close_many(words: *mut u8, packed: &Packed, start: u32, before: u32, to: u32) {
@@ -362,7 +356,7 @@ unsafe fn close_many(words: *mut u8, packed: &Packed, start: u32, before: u32, t
 /// [`open_words`](Isa::open_words) for more than a vector, in the same way.
 ///
 /// # Safety
-/// As there, and eight bytes before `words` can be read; and the machine has what [`run`] needs.
+/// As there, and eight bytes before `words` can be read; and the machine has what [`Avx512`] needs.
 #[cold]
 #[inline(never)]
 unsafe fn open_many(words: *mut u8, packed: &Packed, at: u32, to: u32, value: u64) {
@@ -378,7 +372,7 @@ unsafe fn open_many(words: *mut u8, packed: &Packed, at: u32, to: u32, value: u6
 /// [`close_all_words`](Isa::close_all_words) for slots of any width, in the same way.
 ///
 /// # Safety
-/// As there; and the machine has what [`run`] needs.
+/// As there; and the machine has what [`Avx512`] needs.
 #[cold]
 #[inline(never)]
 unsafe fn close_all_many(words: *mut u8, bits: u32, low: u32, carry: u64) {
@@ -395,7 +389,7 @@ unsafe fn close_all_many(words: *mut u8, bits: u32, low: u32, carry: u64) {
 /// `first`, where the carry is.
 ///
 /// # Safety
-/// As there; and the machine has what [`run`] needs.
+/// As there; and the machine has what [`Avx512`] needs.
 #[inline(never)]
 #[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
 unsafe fn rest_up(words: *mut u8, bits: u32, first: u32, high: u32) {
@@ -415,7 +409,7 @@ unsafe fn rest_up(words: *mut u8, bits: u32, first: u32, high: u32) {
 /// word `first`.
 ///
 /// # Safety
-/// As there; and the machine has what [`run`] needs.
+/// As there; and the machine has what [`Avx512`] needs.
 #[inline(never)]
 #[target_feature(enable = "bmi2,avx512f,avx512bw,avx512vbmi2")]
 unsafe fn rest_down(words: *mut u8, bits: u32, first: u32, high: u32, carry: u64) {

@@ -1,10 +1,7 @@
 //! Which instructions this machine has, found once and then passed along.
 //!
-//! Code that wants fast bit instructions is written once, generic over [`Isa`], as an
-//! [`Operation`]; [`Cpu::run`] compiles its body for each set of
-//! instructions, and picks one **per operation**, never per select. Everything that
-//! an operation calls is `#[inline(always)]`, so that it is compiled with the
-//! operation's instructions (the way `memchr` does it).
+//! Code that wants fast bit instructions is written once, generic over [`Isa`]. [`dispatch`](super::dispatch)
+//! compiles it for each set of instructions, and picks one **per verb**, never per select.
 
 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
 use super::avx2;
@@ -16,7 +13,7 @@ use super::scan::{self, Scan, Scanned};
 use super::select;
 use super::word::{close_bits, mask_below, mask_through, open_bit};
 
-/// A set of instructions to compile an [`Operation`] for.
+/// A set of instructions to compile code for.
 pub trait Isa: Copy {
     /// The set bit of `word` that has `rank` set bits below it, or 0 if there is none.
     /// `rank` is below 64.
@@ -119,16 +116,6 @@ pub trait Isa: Copy {
     fn bits_from(word: u64, bit: u32) -> u64 {
         word >> (bit & 63) << (bit & 63)
     }
-
-    /// Does other work with the same instructions, in a function of its own: so that rare work
-    /// costs the frequent one no registers.
-    #[inline(always)]
-    fn apart<O: Operation>(operation: O) -> O::Output {
-        Self::apart_on(operation, ())
-    }
-
-    /// The same with a word that goes beside the operation.
-    fn apart_on<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output;
 
     /// Which slots of a block hold something and are in order.
     ///
@@ -321,12 +308,6 @@ impl Isa for Portable {
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn apart_on<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output {
-        run_portable(operation, word)
-    }
-
     #[inline(always)]
     fn compress(word: u64, mut mask: u64) -> u64 {
         let (mut compressed, mut at) = (0, 0);
@@ -403,34 +384,14 @@ fn byte_of_word(bit: u32) -> usize {
     bit as usize / 64 * 8
 }
 
-/// Work to be compiled for each instruction set. `run` and all it calls must be
-/// `#[inline(always)]`.
+/// Work of a test, to be done with each set of instructions.
+#[cfg(test)]
 pub trait Operation {
     /// What the work gives.
     type Output;
 
     /// Does the work.
     fn run<I: Isa>(self) -> Self::Output;
-}
-
-/// An [`Operation`] that is handed a word as well. Two words, such as a filter and a key, travel in
-/// registers; what has three is written to memory and read from there. So the third, the hash, say, goes
-/// beside them.
-pub trait OperationOn<W> {
-    /// What the work gives.
-    type Output;
-
-    /// Does the work.
-    fn run_on<I: Isa>(self, word: W) -> Self::Output;
-}
-
-impl<O: Operation> OperationOn<()> for O {
-    type Output = O::Output;
-
-    #[inline(always)]
-    fn run_on<I: Isa>(self, (): ()) -> O::Output {
-        self.run::<I>()
-    }
 }
 
 /// The best instruction set of this machine. One flag for each, and not a number for all, so that
@@ -499,34 +460,21 @@ impl Cpu {
         self.avx2
     }
 
-    /// Runs an operation with the instructions of this machine.
-    #[inline(always)]
-    pub fn run<O: Operation>(self, operation: O) -> O::Output {
-        self.run_on(operation, ())
-    }
-
-    /// The same with a word that goes beside the operation.
-    #[inline(always)]
-    pub fn run_on<W, O: OperationOn<W>>(self, operation: O, word: W) -> O::Output {
+    /// Does the work of a test with these instructions.
+    #[cfg(test)]
+    pub(crate) fn run<O: Operation>(self, operation: O) -> O::Output {
         #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]
         if self.avx512 {
             // SAFETY: the flag is set only where every feature that `run` enables was found.
-            return unsafe { avx512::run(operation, word) };
+            return unsafe { avx512::run(operation) };
         }
         #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
         if self.avx2 {
             // SAFETY: as above.
-            return unsafe { avx2::run(operation, word) };
+            return unsafe { avx2::run(operation) };
         }
-        run_portable(operation, word)
+        operation.run::<Portable>()
     }
-}
-
-/// A function of its own, as the fast twin must be: so that the choice between them is a
-/// test and a jump, and none pays for the other's registers.
-#[inline(never)]
-fn run_portable<W, O: OperationOn<W>>(operation: O, word: W) -> O::Output {
-    operation.run_on::<Portable>(word)
 }
 
 #[cfg(test)]

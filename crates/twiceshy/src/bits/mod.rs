@@ -43,7 +43,9 @@ pub use below::Below;
 pub use blocks::{Blocks, Bytes, Lane, OpenBlocks, bytes_of_blocks};
 pub use cells::{AtBits, AtBytes, Cells, Starts, bytes_of_cells};
 pub use choose::first_marked;
-pub use cpu::{Cpu, Isa, Operation, OperationOn, Portable};
+#[cfg(test)]
+pub use cpu::Operation;
+pub use cpu::{Cpu, Isa, Portable};
 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
 pub(crate) use dispatch::OnAvx2;
 #[cfg(all(target_arch = "x86_64", twiceshy_has_avx512, not(twiceshy_portable)))]

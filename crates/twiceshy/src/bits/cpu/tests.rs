@@ -186,18 +186,6 @@ impl Operation for WithoutBit {
     }
 }
 
-/// [`LowBits`], by way of [`Isa::apart`].
-struct Apart(u64, u32);
-
-impl Operation for Apart {
-    type Output = u64;
-
-    #[inline(always)]
-    fn run<I: Isa>(self) -> u64 {
-        I::apart(LowBits(self.0, self.1))
-    }
-}
-
 #[test]
 fn low_bits_are_those_below() {
     let word = 0xdead_beef_0bad_cafe_u64;
@@ -212,7 +200,6 @@ fn low_bits_are_those_below() {
             let bit = count.min(63);
             let expected = if count < 64 { without } else { kept & !0 >> 1 };
             assert_eq!(cpu.run(WithoutBit(word, bit)), expected, "{cpu:?} {bit}");
-            assert_eq!(cpu.run(Apart(word, count)), kept, "{cpu:?} {count}");
         }
     }
 }
