@@ -151,7 +151,7 @@ fn open(file: &[u8]) -> Result<(Header, Core<&[u8]>), Error> {
 
 /// All fingerprints of a list, in hash order: the minirun and what is behind it.
 fn prints<'c>(core: &'c Core<&[u8]>) -> impl Iterator<Item = (u64, Print)> + 'c {
-    let geometry = core.geometry;
+    let geometry = core.table.geometry();
     core.iter()
         .map(move |(fingerprint, print)| (geometry.id_of(fingerprint), print))
 }

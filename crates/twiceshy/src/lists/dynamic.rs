@@ -314,11 +314,11 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
         let (mut yes, mut no, mut live) = (0, 0, 0);
         let core = self.filter.core();
         let mut broken = None;
-        self.scan(core.geometry, &mut Members::default(), |members| {
+        self.scan(core.table.geometry(), &mut Members::default(), |members| {
             yes += members.count(List::Yes);
             no += members.count(List::No);
             let seed = self.filter.seed();
-            let id = |h0| core.geometry.id(h0);
+            let id = |h0| core.table.geometry().id(h0);
             members.miniruns::<F, H>(&seed, core.layout.width, id, |id, prints| {
                 live += prints.len() as u64;
                 if core.contents_of(Minirun::from_id(id)).prints != prints {

@@ -222,7 +222,7 @@ impl<H: StreamHash, M: Bytes> StaticYesNo<H, M> {
     #[must_use]
     pub fn expected_fpr(&self) -> f64 {
         let core = self.filter.core();
-        let ids = core.geometry.ids() as f64;
+        let ids = core.table.geometry().ids() as f64;
         let width = f64::from(core.layout.width);
         let mut last = None;
         let mut matched = 0.0;

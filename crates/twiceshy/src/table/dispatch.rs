@@ -98,8 +98,7 @@ dispatch! {
         #[inline(always)]
         pub(crate) fn insert_beside[L: Sidecar, B: Beside<S>](
             &mut self,
-            quotient: u64,
-            remainder: u64,
+            at: Fingerprint,
             beside: B,
         ) -> Put = insert_on;
 
@@ -144,25 +143,16 @@ dispatch! {
         /// it, it is of one slot, and all of it is in the home block. Has it been done? If not, nothing has
         /// changed.
         #[inline(always)]
-        pub(crate) fn extend[L: Sidecar](
-            &mut self,
-            quotient: u64,
-            remainder: u64,
-            digit: Slot<S::Item>,
-        ) -> bool = extend_on;
+        pub(crate) fn extend(&mut self, at: Fingerprint, digit: Slot<S::Item>) -> bool = extend_on;
 
         /// Takes a fingerprint out of its minirun, if all there are of one slot.
         #[inline(always)]
-        pub(crate) fn remove_any(&mut self, quotient: u64, remainder: u64) -> Taken = remove_any_on;
+        pub(crate) fn remove_any(&mut self, at: Fingerprint) -> Taken = remove_any_on;
 
         /// The same if there are so many.
         #[inline(always)]
-        pub(crate) fn remove_one_of(
-            &mut self,
-            quotient: u64,
-            remainder: u64,
-            count: u32,
-        ) -> Taken = remove_one_of_on;
+        pub(crate) fn remove_one_of(&mut self, at: Fingerprint, count: u32) -> Taken =
+            remove_one_of_on;
 
         /// Removes a fingerprint wherever the run is, however long, and marked or not.
         #[cold]

@@ -67,9 +67,9 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     #[inline(always)]
     pub(crate) fn insert(&mut self, at: Fingerprint) -> Put {
         if self.is_unmarked() {
-            self.insert_beside::<Bare, ()>(at.quotient, at.remainder, ())
+            self.insert_beside::<Bare, ()>(at, ())
         } else {
-            self.insert_beside::<S, ()>(at.quotient, at.remainder, ())
+            self.insert_beside::<S, ()>(at, ())
         }
     }
 
@@ -77,10 +77,13 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     #[inline(always)]
     pub(super) fn insert_on<I: Isa, L: Sidecar, B: Beside<S>>(
         &mut self,
-        quotient: u64,
-        remainder: u64,
+        at: Fingerprint,
         beside: B,
     ) -> Put {
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = at;
         match self.insert_home::<I, L, B>(quotient, remainder, beside) {
             Added::Done => Put::Done,
             Added::Across(opening) => self.open_rest::<L, B>(opening, beside),
@@ -214,19 +217,18 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
 
     /// The body of [`extend`](Self::extend).
     #[inline(always)]
-    pub(super) fn extend_on<I: Isa, L: Sidecar>(
-        &mut self,
-        quotient: u64,
-        remainder: u64,
-        digit: Slot<S::Item>,
-    ) -> bool {
+    pub(super) fn extend_on<I: Isa>(&mut self, at: Fingerprint, digit: Slot<S::Item>) -> bool {
+        let Fingerprint {
+            quotient,
+            remainder,
+        } = at;
         debug_assert!(S::is_mark(digit.item));
         let pattern = self.packed().repeat_compared(remainder);
         let (home, i) = split(quotient);
         let Some(mut two) = self.blocks.two_mut(home) else {
             return false;
         };
-        let header = read_home::<L>(&mut two, i);
+        let header = read_home::<S>(&mut two, i);
         if header.offset > 63 {
             return false;
         }

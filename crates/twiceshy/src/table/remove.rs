@@ -7,6 +7,7 @@
 //!
 //! All else is `remove_slow`: find the run, find the slot in it, close that.
 
+use super::Fingerprint;
 use super::block::{self, Header};
 use super::shift::Gap;
 use super::sidecar::Sidecar;
@@ -108,19 +109,14 @@ impl Found {
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// The body of [`remove_any`](Self::remove_any).
     #[inline(always)]
-    pub(super) fn remove_any_on<I: Isa>(&mut self, quotient: u64, remainder: u64) -> Taken {
-        self.remove::<I>(quotient, remainder, Of::Any)
+    pub(super) fn remove_any_on<I: Isa>(&mut self, at: Fingerprint) -> Taken {
+        self.remove::<I>(at.quotient, at.remainder, Of::Any)
     }
 
     /// The body of [`remove_one_of`](Self::remove_one_of).
     #[inline(always)]
-    pub(super) fn remove_one_of_on<I: Isa>(
-        &mut self,
-        quotient: u64,
-        remainder: u64,
-        count: u32,
-    ) -> Taken {
-        self.remove::<I>(quotient, remainder, Of::Exactly(count))
+    pub(super) fn remove_one_of_on<I: Isa>(&mut self, at: Fingerprint, count: u32) -> Taken {
+        self.remove::<I>(at.quotient, at.remainder, Of::Exactly(count))
     }
 
     #[inline(always)]

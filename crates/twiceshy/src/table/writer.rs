@@ -31,6 +31,7 @@
 //! Three branches a slot that are rarely taken (an empty slot; a new block, for either
 //! cursor), and no load from the table: about four nanoseconds at 90% load.
 
+use super::Geometry;
 use super::block::{self, Slot};
 use super::sidecar::Sidecar;
 use super::table::{Table, split};
@@ -114,6 +115,11 @@ impl<S: Sidecar> Writer<S> {
     #[must_use]
     pub fn slots(&self) -> u64 {
         self.table.slots
+    }
+
+    /// Which slots and remainders fingerprints have.
+    pub(crate) fn geometry(&self) -> Geometry {
+        self.table.geometry()
     }
 
     /// Slots written so far.

@@ -15,7 +15,6 @@ use crate::table::{
 
 pub(crate) struct Core<M = Memory> {
     pub(crate) table: Table<Marks, M>,
-    pub(crate) geometry: Geometry,
     pub(crate) layout: Layout,
     pub(crate) ghosts: u64,
 }
@@ -33,7 +32,6 @@ impl Core {
         let (layout, options) = Self::measures(parts.geometry, parts.value_bits, parts.huge_pages)?;
         Ok(Core {
             table: Table::new(options)?,
-            geometry: parts.geometry,
             layout,
             ghosts: 0,
         })
@@ -44,7 +42,6 @@ impl Core {
         let (layout, options) = Self::measures(geometry, 0, HugePages::default())?;
         Ok(Core {
             table: Table::of_blocks(options, blocks)?,
-            geometry,
             layout,
             ghosts: 0,
         })
@@ -122,7 +119,7 @@ impl<M: Bytes> Core<M> {
     }
 
     pub(crate) fn minirun_of(&self, h0: u64) -> Minirun {
-        Minirun::from_id(self.geometry.id(h0))
+        Minirun::from_id(self.table.geometry().id(h0))
     }
 
     pub(crate) fn run(&self, quotient: u64) -> Run {
@@ -163,7 +160,7 @@ impl<M: Bytes> Core<M> {
         let Fingerprint {
             quotient,
             remainder,
-        } = self.geometry.fingerprint_of(minirun.id());
+        } = self.table.geometry().fingerprint_of(minirun.id());
         self.contents(&self.run(quotient), remainder)
     }
 
@@ -219,7 +216,7 @@ impl Core {
         old: &Contents,
         mut new: Vec<Print>,
     ) -> Result<(), Error> {
-        let remainder = self.geometry.fingerprint_of(minirun.id()).remainder;
+        let remainder = self.table.geometry().fingerprint_of(minirun.id()).remainder;
         new.sort_unstable();
         let count =
             |prints: &[Print]| prints.iter().filter(|print| print.is_ghost()).count() as u64;
@@ -248,21 +245,13 @@ impl Core {
             // They may have other values.
             return self.remove_one_of(h0, 1);
         }
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = self.geometry.fingerprint(h0);
-        self.table.remove_any(quotient, remainder)
+        self.table.remove_any(self.table.at(h0))
     }
 
     /// Removes a fingerprint of a minirun that has so many, all of one slot.
     #[inline(always)]
     pub(crate) fn remove_one_of(&mut self, h0: u64, count: u32) -> Taken {
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = self.geometry.fingerprint(h0);
-        self.table.remove_one_of(quotient, remainder, count)
+        self.table.remove_one_of(self.table.at(h0), count)
     }
 
     /// [`adapt_alone`](Self::adapt_alone) in the most frequent case: both are of this minirun, the
@@ -275,20 +264,12 @@ impl Core {
         minirun: Minirun,
         key: &Hashed<'_>,
     ) -> bool {
-        let fingerprint = self.geometry.fingerprint(query.h0());
+        let at = self.table.at(query.h0());
         let (digit, other) = (self.digits(key).first(), self.digits(query).first());
-        if digit == other
-            || self.geometry.id_of(fingerprint) != minirun.id()
-            || self.geometry.fingerprint(key.h0()) != fingerprint
-        {
-            return false;
-        }
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = fingerprint;
-        let slot = extension_slot(digit);
-        self.table.extend::<Marks>(quotient, remainder, slot)
+        digit != other
+            && self.table.geometry().id_of(at) == minirun.id()
+            && self.table.at(key.h0()) == at
+            && self.table.extend(at, extension_slot(digit))
     }
 
     /// [`AdaptiveFilter::adapt`](super::AdaptiveFilter::adapt) where the minirun holds one

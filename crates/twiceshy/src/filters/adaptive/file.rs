@@ -57,7 +57,7 @@ impl<M: Bytes> Core<M> {
             value_bits: self.layout.value_bits,
             used: self.table.used(),
             ghosts: self.ghosts,
-            ..Header::new::<M, F>(self.geometry, seed, self.live())
+            ..Header::new::<M, F>(self.table.geometry(), seed, self.live())
         }
     }
 
@@ -76,7 +76,6 @@ impl<M: Bytes> Core<M> {
         };
         Ok(Core {
             table: table?,
-            geometry: header.geometry,
             layout,
             ghosts: header.ghosts,
         })

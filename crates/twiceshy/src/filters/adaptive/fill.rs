@@ -10,7 +10,6 @@ use crate::table::{Fingerprint, Geometry, Mark, Marks, Writer};
 #[derive(Debug)]
 pub(crate) struct Fill {
     writer: Writer<Marks>,
-    geometry: Geometry,
     layout: Layout,
     live: u64,
     ghosts: u64,
@@ -23,7 +22,6 @@ impl Fill {
     pub(crate) fn new(core: Core) -> Self {
         Fill {
             writer: Writer::new(core.table),
-            geometry: core.geometry,
             layout: core.layout,
             live: 0,
             ghosts: 0,
@@ -32,7 +30,7 @@ impl Fill {
     }
 
     pub(crate) fn geometry(&self) -> Geometry {
-        self.geometry
+        self.writer.geometry()
     }
 
     pub(crate) fn layout(&self) -> Layout {
@@ -67,7 +65,7 @@ impl Fill {
     /// Appends a live fingerprint without extension or counter.
     #[inline]
     pub(crate) fn home(&mut self, id: u64, value: u64) -> Result<(), Error> {
-        let fingerprint = self.geometry.fingerprint_of(id);
+        let fingerprint = self.geometry().fingerprint_of(id);
         let slot = fingerprint.remainder << self.layout.value_bits | value;
         self.live += 1;
         self.writer.push(fingerprint.quotient, slot, Mark::Last)
@@ -92,7 +90,6 @@ impl Fill {
         let table = self.writer.finish();
         Core {
             table,
-            geometry: self.geometry,
             layout: self.layout,
             ghosts: self.ghosts,
         }

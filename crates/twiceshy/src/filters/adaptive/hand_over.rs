@@ -54,7 +54,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         into: &mut AdaptiveFilter<H>,
     ) -> Result<(), Error> {
         let (old, new) = (&self.core, &mut into.core);
-        if self.seed != into.seed || new.geometry.ids() % old.geometry.ids() != 0 {
+        if self.seed != into.seed || new.table.geometry().ids() % old.table.geometry().ids() != 0 {
             return Err(Error::mismatch(
                 "only a filter of the same seed and a multiple of the ids takes over miniruns",
             ));
@@ -79,7 +79,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
             }
         }
         members.sort_by_key(|(key, _)| key.h0());
-        let id = |member: &(Hashed<'_>, Carried)| new.geometry.id(member.0.h0());
+        let id = |member: &(Hashed<'_>, Carried)| new.table.geometry().id(member.0.h0());
         let miniruns: Vec<_> = members.chunk_by(|a, b| id(a) == id(b)).collect();
         for members in miniruns {
             let minirun = new.minirun_of(members[0].0.h0());

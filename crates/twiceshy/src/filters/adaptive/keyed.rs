@@ -170,9 +170,9 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         if keys.len() > most || !keys.iter().any(|other| self.is_same(other, key)) {
             return false;
         }
-        let id = self.core.geometry.id(key.h0());
+        let id = self.core.table.geometry().id(key.h0());
         for (i, one) in keys.iter().enumerate() {
-            let is_of_it = self.core.geometry.id(one.h0()) == id;
+            let is_of_it = self.core.table.geometry().id(one.h0()) == id;
             if !is_of_it || keys[..i].iter().any(|other| self.is_same(other, one)) {
                 return false;
             }

@@ -92,8 +92,8 @@ mod tests {
                     }
                 }
                 let core = filter.core();
-                for id in (0..core.geometry.ids()).step_by(stride) {
-                    let fingerprint = core.geometry.fingerprint_of(id);
+                for id in (0..core.table.geometry().ids()).step_by(stride) {
+                    let fingerprint = core.table.geometry().fingerprint_of(id);
                     let prints = core.contents_of(Minirun::from_id(id)).prints;
                     let right = if prints.is_empty() {
                         Found::No

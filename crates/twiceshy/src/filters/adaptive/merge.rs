@@ -99,7 +99,7 @@ impl<'f, H: StreamHash, M: Bytes> Merge<'f, AdaptiveFilter<H, M>> {
     pub fn build_reported(self) -> Result<(AdaptiveFilter<H>, Resized), Error> {
         let parts = self.parts(|filter| {
             let core = &filter.core;
-            Ground::new(core.geometry, filter.seed, core.layout.value_bits)
+            Ground::new(core.table.geometry(), filter.seed, core.layout.value_bits)
         })?;
         let result = AdaptiveFilter::<H>::from_parts(parts)?;
         let inputs = self.filters.iter().map(|filter| &filter.core).collect();

@@ -318,13 +318,13 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// Used slots per slot. Above [`sizing::MAX_LOAD`](crate::sizing::MAX_LOAD) insertions become slow.
     #[must_use]
     pub fn load(&self) -> f64 {
-        self.core.table.used() as f64 / self.core.geometry.slots() as f64
+        self.core.table.used() as f64 / self.core.table.geometry().slots() as f64
     }
 
     /// Slots and remainder bits.
     #[must_use]
     pub fn geometry(&self) -> Geometry {
-        self.core.geometry
+        self.core.table.geometry()
     }
 
     /// The seed of the hash. Keep it from those who may choose keys.
@@ -338,7 +338,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let items = self.len();
-        Stats::of_table(&self.core.table, &self.core.geometry, items, items)
+        Stats::of_table(&self.core.table, &self.core.table.geometry(), items, items)
     }
 
     /// The bytes of the table.
@@ -372,8 +372,11 @@ impl<H: StreamHash, M: Bytes> fmt::Debug for AdaptiveFilter<H, M> {
         f.debug_struct("AdaptiveFilter")
             .field("len", &self.len())
             .field("ghosts", &self.ghosts())
-            .field("slots", &self.core.geometry.slots())
-            .field("remainder_bits", &self.core.geometry.remainder_bits())
+            .field("slots", &self.core.table.geometry().slots())
+            .field(
+                "remainder_bits",
+                &self.core.table.geometry().remainder_bits(),
+            )
             .field("hash", &H::KIND)
             .finish_non_exhaustive()
     }

@@ -114,7 +114,10 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
                 "the values have {old} bits and do not fit into {new}"
             )));
         }
-        let (old, new) = (self.core.geometry.ids(), into.core.geometry.ids());
+        let (old, new) = (
+            self.core.table.geometry().ids(),
+            into.core.table.geometry().ids(),
+        );
         let learnt = match self.seed == into.seed {
             true if new % old == 0 => Learnt::Everything,
             true => Learnt::Extensions,
@@ -242,7 +245,7 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
     /// common hash.
     fn id_of(&self, h0: u64) -> u64 {
         if self.same_seed {
-            self.old.geometry.id(h0)
+            self.old.table.geometry().id(h0)
         } else {
             self.fill.geometry().id(h0)
         }

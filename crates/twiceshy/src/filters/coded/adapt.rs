@@ -39,7 +39,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
         query: &Hashed<'_>,
         source: impl FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
     ) -> Result<Adapted, E> {
-        let geometry = self.core.geometry;
+        let geometry = self.core.table.geometry();
         let query = Placed::new(&geometry, query);
         let mut known = Known::<S, _>::new(geometry, source, None);
         let mut report = Adapted::default();
@@ -105,7 +105,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
         source: impl FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
     ) -> Result<(), E> {
         // The new key may be among those of its run already.
-        let mut known = Known::<S, _>::new(self.core.geometry, source, Some(key));
+        let mut known = Known::<S, _>::new(self.core.table.geometry(), source, Some(key));
         loop {
             match self.core.insert(key.h0()) {
                 Put::Done => return Ok(()),
@@ -144,14 +144,14 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
             return Err(self.stretch_of_block(full.0).needed());
         }
         let source = |_| Ok::<_, Error>(Vec::new());
-        let mut known = Known::<S, _>::new(self.core.geometry, source, None);
+        let mut known = Known::<S, _>::new(self.core.table.geometry(), source, None);
         self.make_room(full, &mut known).map(|_| ())
     }
 
     /// The keys whose slots may have to change so that the symbols of a block fit: those of
     /// the block, and of the slot before it.
     fn stretch_of_block(&self, block: u64) -> Stretch {
-        let geometry = self.core.geometry;
+        let geometry = self.core.table.geometry();
         let last = (block * 64 + 63).min(geometry.slots() - 1);
         let from = (block * 64).saturating_sub(1);
         let mut first = from.min(last);
@@ -257,7 +257,7 @@ impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
     /// Can all of these keys, of which all or none of every place are given, be paired with slots
     /// of their own?
     pub(crate) fn pairs(&self, keys: &[Hashed<'_>]) -> bool {
-        let geometry = &self.core.geometry;
+        let geometry = &self.core.table.geometry();
         let mut units: BTreeMap<u64, Vec<Placed<'_, '_>>> = BTreeMap::new();
         for key in keys {
             let key = Placed::new(geometry, key);

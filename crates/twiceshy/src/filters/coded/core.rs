@@ -20,7 +20,6 @@ use crate::table::{
 #[derive(Debug)]
 pub(super) struct Core<S: Symbols, M = Memory> {
     pub(super) table: Table<S::Lane, M>,
-    pub(super) geometry: Geometry,
     pub(super) coding: &'static S,
 }
 
@@ -38,7 +37,6 @@ impl<S: Symbols> Core<S> {
     pub(super) fn from_parts(parts: &Parts) -> Result<Self, Error> {
         Ok(Core {
             table: Table::new(table_options(&parts.geometry, parts.huge_pages))?,
-            geometry: parts.geometry,
             coding: S::for_width(parts.geometry.remainder_bits()),
         })
     }
@@ -57,7 +55,6 @@ impl<S: Symbols, M: Bytes> Core<S, M> {
         let options = table_options(&geometry, HugePages::default());
         Ok(Core {
             table: Table::over(memory, options, used, 0)?,
-            geometry,
             coding: S::for_width(geometry.remainder_bits()),
         })
     }
@@ -140,7 +137,7 @@ impl<S: Symbols, M: Bytes> Core<S, M> {
 
     /// The run that has this slot, if one has.
     pub(super) fn owner(&self, slot: u64) -> Option<Run> {
-        let mut quotient = slot.min(self.geometry.slots() - 1);
+        let mut quotient = slot.min(self.table.geometry().slots() - 1);
         loop {
             let run = self.run(quotient);
             if run.occupied && run.start <= slot {
@@ -155,12 +152,8 @@ impl<S: Symbols> Core<S> {
     /// Adds a slot without a symbol behind all of its run that are not above it.
     #[inline(always)]
     pub(super) fn insert(&mut self, h0: u64) -> Put {
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = self.geometry.fingerprint(h0);
-        let (table, coding) = (&mut self.table, self.coding);
-        table.insert_beside::<S::Lane, &S>(quotient, remainder, coding)
+        let (at, coding) = (self.table.at(h0), self.coding);
+        self.table.insert_beside::<S::Lane, &S>(at, coding)
     }
 
     /// Takes one slot out of a run.

@@ -20,7 +20,7 @@ impl<S: Symbols, H: StreamHash, M: Bytes> FileFilter<M> for CodedFilter<S, H, M>
     const HASH: HashKind = H::KIND;
 
     fn header(&self) -> Header {
-        Header::new::<M, Self>(self.core.geometry, self.seed, self.len())
+        Header::new::<M, Self>(self.core.table.geometry(), self.seed, self.len())
     }
 
     fn table(&self) -> &[u8] {

@@ -206,7 +206,7 @@ impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
     }
 
     fn matches(&self, key: &Hashed<'_>) -> bool {
-        let key = Placed::new(&self.core.geometry, key);
+        let key = Placed::new(&self.core.table.geometry(), key);
         let run = self.core.run(key.home.quotient);
         let found = self.core.find_slot(&run, |slot| S::fits(&key, slot));
         found.is_some()
@@ -227,7 +227,7 @@ impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
 
     /// The keys that may fit the same slots as one with this `h0`.
     fn stretch(&self, h0: u64) -> Stretch {
-        let geometry = &self.core.geometry;
+        let geometry = &self.core.table.geometry();
         Stretch::of_ids(geometry, &S::UNIT.ids(geometry, geometry.fingerprint(h0)))
     }
 
@@ -246,7 +246,7 @@ impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
     /// Slots and remainder bits.
     #[must_use]
     pub fn geometry(&self) -> Geometry {
-        self.core.geometry
+        self.core.table.geometry()
     }
 
     /// What happens to the symbols of a block whose code is full.
@@ -259,7 +259,7 @@ impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let items = self.len();
-        Stats::of_table(&self.core.table, &self.core.geometry, items, items)
+        Stats::of_table(&self.core.table, &self.core.table.geometry(), items, items)
     }
 
     /// All stored fingerprints in the order of the table: quotients, and what stands in the slots.
@@ -316,8 +316,8 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
     }
 
     fn prefetch_h0(&self, h0: u64) {
-        let home = self.core.geometry.fingerprint(h0);
-        self.core.table.prefetch_to_change(home.quotient);
+        let table = &self.core.table;
+        table.prefetch_to_change(table.at(h0));
     }
 
     /// Makes room in full blocks until an insertion that was refused succeeds.
@@ -354,8 +354,11 @@ impl<S: Symbols, H: StreamHash, M: Bytes> fmt::Debug for CodedFilter<S, H, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(S::NAME)
             .field("len", &self.len())
-            .field("slots", &self.core.geometry.slots())
-            .field("remainder_bits", &self.core.geometry.remainder_bits())
+            .field("slots", &self.core.table.geometry().slots())
+            .field(
+                "remainder_bits",
+                &self.core.table.geometry().remainder_bits(),
+            )
             .field("hash", &H::KIND)
             .finish_non_exhaustive()
     }

@@ -30,7 +30,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
     /// # Errors
     /// As [`remove_known_member`](Self::remove_known_member).
     pub fn remove_known_member_hashed(&mut self, key: &Hashed<'_>) -> Result<Removed, Error> {
-        let place = Placed::new(&self.core.geometry, key);
+        let place = Placed::new(&self.core.table.geometry(), key);
         loop {
             let group = self.core.group(&place);
             let mut fitting = group.fitting(&place);
@@ -70,7 +70,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
         key: &Hashed<'_>,
         source: impl FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
     ) -> Result<(), E> {
-        let geometry = self.core.geometry;
+        let geometry = self.core.table.geometry();
         let place = Placed::new(&geometry, key);
         let mut known = Known::<S, _>::new(geometry, source, None);
         let mut is_first = true;

@@ -301,7 +301,7 @@ fn extensions_fix_what_was_never_asked() {
         let sum: f64 = entries
             .map(|entry| 0.5_f64.powi(entry.symbol.len() as i32))
             .sum();
-        fresh as f64 * sum / core.geometry.ids() as f64
+        fresh as f64 * sum / core.table.geometry().ids() as f64
     };
     let (before, expected) = (wrong(&set), mean(&set));
     assert!((before - expected).abs() < slack(expected) + expected / 256.0);

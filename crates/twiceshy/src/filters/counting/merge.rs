@@ -93,7 +93,8 @@ impl<'f, H: StreamHash, M: Bytes> Merge<'f, CountingFilter<H, M>> {
     /// the sum of two counts does, or the resolver's own error; [`Error::Geometry`] if there
     /// is no result of this size; [`Error::Full`] if the counts need more slots.
     pub fn build(self) -> Result<CountingFilter<H>, Error> {
-        let parts = self.parts(|filter| Ground::new(filter.core.geometry, filter.seed, 0))?;
+        let parts =
+            self.parts(|filter| Ground::new(filter.core.table.geometry(), filter.seed, 0))?;
         let result = CountingFilter::<H>::from_parts(parts)?;
         let inputs = self.filters.iter().map(|filter| &filter.core).collect();
         let (core, _, total) = unite(inputs, result.core, Equal::Count, self.resolver)?;

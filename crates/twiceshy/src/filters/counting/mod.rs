@@ -174,7 +174,7 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
     /// Slots and remainder bits.
     #[must_use]
     pub fn geometry(&self) -> Geometry {
-        self.core.geometry
+        self.core.table.geometry()
     }
 
     /// The seed of the hash. Keep it from those who may choose keys.
@@ -186,10 +186,8 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
     /// Size, load, space and expected error. Reads the whole table.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let Core {
-            table, geometry, ..
-        } = &self.core;
-        Stats::of_table(table, geometry, self.len(), self.distinct())
+        let table = &self.core.table;
+        Stats::of_table(table, &table.geometry(), self.len(), self.distinct())
     }
 
     /// The bytes of the table.
@@ -243,8 +241,11 @@ impl<H: StreamHash, M: Bytes> fmt::Debug for CountingFilter<H, M> {
         f.debug_struct("CountingFilter")
             .field("total", &self.total)
             .field("distinct", &self.distinct())
-            .field("slots", &self.core.geometry.slots())
-            .field("remainder_bits", &self.core.geometry.remainder_bits())
+            .field("slots", &self.core.table.geometry().slots())
+            .field(
+                "remainder_bits",
+                &self.core.table.geometry().remainder_bits(),
+            )
             .field("hash", &H::KIND)
             .finish_non_exhaustive()
     }

@@ -77,7 +77,7 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
                 }
                 _ => h0,
             };
-            let old_id = self.core.geometry.id(old);
+            let old_id = self.core.table.geometry().id(old);
             if !olds.contains(&old_id) {
                 olds.push(old_id);
                 let more = self.count_h0(old).max(1);

@@ -24,7 +24,7 @@ impl<H: StreamHash> IntoLoader for QuotientFilter<H> {
     fn into_loader(self) -> PlainLoader {
         PlainLoader {
             writer: Writer::new(self.core.table),
-            geometry: self.core.geometry,
+            geometry: self.core.table.geometry(),
         }
     }
 

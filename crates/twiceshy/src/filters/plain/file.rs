@@ -30,7 +30,7 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for QuotientFilter<H, M> {
     const HASH: HashKind = H::KIND;
 
     fn header(&self) -> Header {
-        Header::new::<M, Self>(self.core.geometry, self.seed, self.len())
+        Header::new::<M, Self>(self.core.table.geometry(), self.seed, self.len())
     }
 
     fn table(&self) -> &[u8] {
@@ -46,7 +46,6 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for QuotientFilter<H, M> {
         Ok(QuotientFilter {
             core: Core {
                 table: Table::over(memory, options, header.used, 0)?,
-                geometry: header.geometry,
             },
             keyed: H::keyed(&header.seed),
             seed: header.seed,

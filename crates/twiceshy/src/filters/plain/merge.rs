@@ -69,7 +69,8 @@ impl<H: StreamHash, M: Bytes> Merge<'_, QuotientFilter<H, M>> {
     /// [`Error::Merge`] if the filters differ in seed or number of ids, [`Error::Geometry`] if
     /// there is no result of this size, [`Error::Full`] if the items need more slots.
     pub fn build(self) -> Result<QuotientFilter<H, Memory>, Error> {
-        let parts = self.parts(|filter| Ground::new(filter.core.geometry, filter.seed, 0))?;
+        let parts =
+            self.parts(|filter| Ground::new(filter.core.table.geometry(), filter.seed, 0))?;
         let geometry = parts.geometry;
         let result = QuotientFilter::<H>::from_parts(parts)?;
         let items: u64 = self.filters.iter().map(|filter| filter.len()).sum();

@@ -60,7 +60,6 @@ pub struct QuotientFilter<H: StreamHash = Sip13, M = Memory> {
 /// The filter without its hash function: what the operations work on.
 struct Core<M = Memory> {
     table: Table<Bare, M>,
-    geometry: Geometry,
 }
 
 impl QuotientFilter {
@@ -89,7 +88,6 @@ impl<H: StreamHash> Buildable for QuotientFilter<H> {
         Ok(QuotientFilter {
             core: Core {
                 table: Table::new(options)?,
-                geometry: parts.geometry,
             },
             keyed: H::keyed(&parts.seed),
             seed: parts.seed,
@@ -143,13 +141,13 @@ impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
     /// Items per slot. Above [`sizing::MAX_LOAD`](crate::sizing::MAX_LOAD) insertions become slow.
     #[must_use]
     pub fn load(&self) -> f64 {
-        self.len() as f64 / self.core.geometry.slots() as f64
+        self.len() as f64 / self.core.table.geometry().slots() as f64
     }
 
     /// Slots and remainder bits.
     #[must_use]
     pub fn geometry(&self) -> Geometry {
-        self.core.geometry
+        self.core.table.geometry()
     }
 
     /// The seed of the hash. Keep it from those who may choose keys.
@@ -174,7 +172,7 @@ impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let items = self.len();
-        Stats::of_table(&self.core.table, &self.core.geometry, items, items)
+        Stats::of_table(&self.core.table, &self.core.table.geometry(), items, items)
     }
 
     /// The bytes of the table.
@@ -223,8 +221,11 @@ impl<H: StreamHash, M: Bytes> fmt::Debug for QuotientFilter<H, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("QuotientFilter")
             .field("len", &self.len())
-            .field("slots", &self.core.geometry.slots())
-            .field("remainder_bits", &self.core.geometry.remainder_bits())
+            .field("slots", &self.core.table.geometry().slots())
+            .field(
+                "remainder_bits",
+                &self.core.table.geometry().remainder_bits(),
+            )
             .field("hash", &H::KIND)
             .finish_non_exhaustive()
     }

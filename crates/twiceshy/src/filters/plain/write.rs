@@ -4,7 +4,7 @@ use super::{Core, QuotientFilter};
 use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
 use crate::outcome::{Inserted, Removed};
-use crate::table::{Fingerprint, Put, Taken};
+use crate::table::{Put, Taken};
 
 impl<H: StreamHash> QuotientFilter<H> {
     /// Adds a key. A key that is added twice is there twice, and takes two removals.
@@ -89,12 +89,8 @@ impl<H: StreamHash> QuotientFilter<H> {
 
     #[inline(always)]
     fn remove_h0(&mut self, h0: u64) -> Removed {
-        let Core { table, geometry } = &mut self.core;
-        let Fingerprint {
-            quotient,
-            remainder,
-        } = geometry.fingerprint(h0);
-        match table.remove_any(quotient, remainder) {
+        let table = &mut self.core.table;
+        match table.remove_any(table.at(h0)) {
             Taken::One => Removed::One,
             Taken::NotFound | Taken::Unclear => Removed::NotFound,
         }
@@ -113,7 +109,6 @@ impl<H: StreamHash> QuotientFilter<H> {
         Ok(QuotientFilter {
             core: Core {
                 table: self.core.table.try_clone()?,
-                geometry: self.core.geometry,
             },
             ..*self
         })

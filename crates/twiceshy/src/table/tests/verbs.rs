@@ -33,15 +33,9 @@ impl Verb {
     fn apply<S: Made>(&self, table: &mut Table<S>) -> Said {
         match *self {
             Verb::Insert(to) => Said::Put(table.insert(to)),
-            Verb::Extend(to, digit) => {
-                Said::Extended(table.extend::<S>(to.quotient, to.remainder, digit))
-            }
-            Verb::Remove(from, None) => {
-                Said::Taken(table.remove_any(from.quotient, from.remainder))
-            }
-            Verb::Remove(from, Some(count)) => {
-                Said::Taken(table.remove_one_of(from.quotient, from.remainder, count))
-            }
+            Verb::Extend(to, digit) => Said::Extended(table.extend(to, digit)),
+            Verb::Remove(from, None) => Said::Taken(table.remove_any(from)),
+            Verb::Remove(from, Some(count)) => Said::Taken(table.remove_one_of(from, count)),
             Verb::Replace(quotient, from, count, ref new) => {
                 let run = table.run(quotient);
                 let old = run.start + from..run.start + from + count;
