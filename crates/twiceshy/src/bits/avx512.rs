@@ -318,7 +318,7 @@ impl Isa for Avx512 {
 /// those through slot `to` come down by one, and that is left empty.
 ///
 /// # Safety
-/// The machine has what [`run`] needs, and the end of slot `to` is in the vector.
+/// The machine has what [`Avx512`] needs, and the end of slot `to` is in the vector.
 #[inline(always)]
 unsafe fn closed(here: __m512i, packed: &Packed, byte: usize, before: u32, to: u32) -> __m512i {
     // SAFETY: see `Avx512`; a row is there for every end in the vector.

@@ -1,6 +1,6 @@
 //! Where shifting stops: the places of ends and homes, counted or put in order, 64 slots at once.
 //!
-//! Everything here needs what [`run`](super::avx512::run) needs.
+//! Everything here needs what [`Avx512`](super::Avx512) needs.
 
 #![allow(
     clippy::incompatible_msrv,
@@ -36,7 +36,7 @@ const PLACES: &[u8; 64] = &{
 /// ```
 ///
 /// # Safety
-/// The machine has what [`run`](super::avx512::run) needs.
+/// The machine has what [`Avx512`](super::Avx512) needs.
 #[inline(always)]
 pub(super) unsafe fn all_balanced(opened: u64, closed: u64, open: u32) -> u64 {
     // SAFETY: the caller's promise.
@@ -61,7 +61,7 @@ pub(super) unsafe fn all_balanced(opened: u64, closed: u64, open: u32) -> u64 {
 /// last. What is said of an end that is not there means nothing.
 ///
 /// # Safety
-/// The machine has what [`run`](super::avx512::run) needs.
+/// The machine has what [`Avx512`](super::Avx512) needs.
 #[inline(always)]
 pub(super) unsafe fn room_in_order(ends: u64, starts: u64) -> u64 {
     // SAFETY: the caller's promise.

@@ -1,4 +1,4 @@
-//! The engine of the quotient family: runs of slots, found by rank and select.
+//! The table of the quotient family: runs of slots, found by rank and select.
 //!
 //! # The idea
 //!
@@ -20,13 +20,35 @@
 //! says how far the runs of earlier blocks reach into it, so nothing before the block is
 //! looked at.
 //!
+//! # The verbs
+//!
+//! Filters say what they want, by these; which blocks, which way and which instructions are the table's
+//! business. Each has one way through the home block of a run and one general way behind it.
+//!
+//! | verb | file | |
+//! | --- | --- | --- |
+//! | [`contains`](Table::contains), [`contains_slow`](Table::contains_slow) | `find` | is a fingerprint there? |
+//! | [`contains_many`](Table::contains_many), [`prefetch_to_change`](Table::prefetch_to_change) | `batch` | the same for many |
+//! | [`run`](Table::run), [`minirun`](Table::minirun), [`prints`](Table::prints) | `find` | where fingerprints are |
+//! | [`insert`](Table::insert), [`extend`](Table::extend) | `insert` | a slot more |
+//! | [`remove_any`](Table::remove_any), [`remove_one_of`](Table::remove_one_of) | `remove` | a slot less |
+//! | [`replace`](Table::replace) | `edit` | fingerprints by others |
+//! | [`contains_beside`](Table::contains_beside), [`insert_beside`](Table::insert_beside), [`close_beside`](Table::close_beside) | `beside` | the same where a lane says more |
+//! | [`runs`](Table::runs), [`scan`](Table::scan) | `iter`, `scan` | all, in order |
+//! | [`verify`](Table::verify), [`check_invariants`](Table::check_invariants) | `verify`, `check` | does all hold that must? |
+//! | [`Writer`] | `writer` | fill an empty table in order |
+//!
+//! A verb that runs in vectors is a line in `dispatch`, and its body, generic over
+//! [`Isa`](crate::bits::Isa), stands in the file of its kind. A new one goes there, too: to ask whether
+//! *any* of a range of miniruns is there, as a range filter does, would be one more body in `find`
+//! (find the run, find the first fingerprint at or above the lowest remainder) and one more line in `dispatch`.
+//!
 //! # Space and time
 //!
 //! `r + 2.25` bits a slot, plus the sidecar's. At load `a` a lookup reads one or two cache
 //! lines; an insertion moves on average about `1 / (2 (1 - a)^2)` slots, by whole words or vectors.
 //!
-//! [`Table`] is the only code that knows any of this. Filters are thin layers on it; what
-//! they keep beside each slot is a [`Sidecar`]. Papers: Pandey, Bender, Johnson, Patro, "A
+//! What filters keep beside each slot is a [`Sidecar`]. Paper: Pandey, Bender, Johnson, Patro, "A
 //! General-Purpose Counting Filter" (2017), for the rank-and-select quotient filter.
 
 mod batch;

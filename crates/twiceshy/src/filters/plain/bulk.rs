@@ -11,7 +11,6 @@ use crate::table::{Bare, Writer};
 #[derive(Debug)]
 pub struct PlainLoader {
     writer: Writer<Bare>,
-    geometry: Geometry,
 }
 
 impl<H: StreamHash> BulkLoad for QuotientFilter<H> {
@@ -24,7 +23,6 @@ impl<H: StreamHash> IntoLoader for QuotientFilter<H> {
     fn into_loader(self) -> PlainLoader {
         PlainLoader {
             writer: Writer::new(self.core.table),
-            geometry: self.core.table.geometry(),
         }
     }
 
@@ -32,7 +30,6 @@ impl<H: StreamHash> IntoLoader for QuotientFilter<H> {
         Ok(QuotientFilter {
             core: Core {
                 table: loader.writer.finish(),
-                geometry: loader.geometry,
             },
             keyed: H::keyed(&seed),
             seed,
@@ -42,7 +39,7 @@ impl<H: StreamHash> IntoLoader for QuotientFilter<H> {
 
 impl Loader for PlainLoader {
     fn geometry(&self) -> Geometry {
-        self.geometry
+        self.writer.geometry()
     }
 
     fn room(&self) -> Option<u64> {

@@ -97,7 +97,6 @@ impl<H: StreamHash, M: Bytes> Merge<'_, QuotientFilter<H, M>> {
         Ok(QuotientFilter {
             core: Core {
                 table: writer.finish(),
-                geometry,
             },
             ..result
         })
