@@ -19,7 +19,8 @@
 //! ```
 
 use crate::error::Error;
-use crate::table::{self, Bare, Geometry, Marks};
+use crate::geometry::Geometry;
+use crate::table::{self, Bare, Marks};
 
 pub use crate::table::spare_slots;
 

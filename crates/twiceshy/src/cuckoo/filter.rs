@@ -15,7 +15,7 @@ use crate::hash::{Hashed, Key, Seed, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
 use crate::outcome::Removed;
 use crate::stats::Stats;
-use crate::table::Violation;
+use crate::violation::Violation;
 
 /// A filter with fingerprints in buckets of four, two buckets for each:
 /// [`CuckooFilter`](super::CuckooFilter) or [`VacuumFilter`](super::VacuumFilter), as `A` says.

@@ -94,8 +94,8 @@ use std::fmt;
 
 use crate::error::Error;
 use crate::hash::HashKind;
-use crate::table::Violation;
 use crate::traits::Filter;
+use crate::violation::Violation;
 
 pub use self::header::{HEADER_BYTES, Info, VERSION};
 pub use self::kind::FilterKind;

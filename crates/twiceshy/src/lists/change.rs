@@ -6,10 +6,12 @@ use super::{List, ListError};
 use crate::error::Error;
 use crate::filters::adaptive::AdaptiveFilter;
 use crate::filters::adaptive::fill::Fill;
+use crate::geometry::Geometry;
 use crate::hash::{Hashed, StreamHash};
+use crate::minirun::Minirun;
 use crate::sets::reverse_map::ReverseMap;
 use crate::sizing::MAX_LOAD;
-use crate::table::{Geometry, Minirun, Taken};
+use crate::table::Taken;
 
 impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
     /// Reads the minirun of a hash.

@@ -66,11 +66,13 @@ use crate::builder::Parts;
 use crate::error::Error;
 use crate::filters::adaptive::AdaptiveFilter;
 use crate::filters::adaptive::core::Core;
+use crate::geometry::Geometry;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
 use crate::mem::HugePages;
+use crate::minirun::Minirun;
 use crate::sets::reverse_map::{MemoryMap, ReverseMap};
 use crate::sizing::{self, MAX_LOAD};
-use crate::table::{Geometry, Minirun, Violation};
+use crate::violation::Violation;
 
 /// What the filter of a dynamic list stores; see [`YesNo`] and [`TaggedYesNo`](super::TaggedYesNo).
 pub trait Form: sealed::Form + Copy + fmt::Debug {}

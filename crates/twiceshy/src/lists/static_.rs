@@ -54,11 +54,12 @@ use super::{Answer, BuildList, List, YesNoList, check_rate};
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::filters::adaptive::AdaptiveFilter;
+use crate::geometry::Geometry;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
 use crate::mem::Memory;
 use crate::stats::Stats;
-use crate::table::{Geometry, Violation};
 use crate::traits::Filter;
+use crate::violation::Violation;
 
 pub use super::build::Builder;
 

@@ -68,11 +68,10 @@ mod table;
 mod verify;
 mod writer;
 
-pub use crate::bits::Bytes;
-pub use crate::geometry::{Fingerprint, Geometry};
-pub use crate::minirun::Minirun;
+use crate::bits::Bytes;
+use crate::geometry::{Fingerprint, Geometry};
+use crate::violation::Violation;
 pub(crate) use beside::{Beside, BlockFull};
-pub use crate::violation::Violation;
 pub use block::Slot;
 pub(crate) use find::Found;
 pub use find::Run;

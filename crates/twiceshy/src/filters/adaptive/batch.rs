@@ -5,7 +5,7 @@ use super::core::Core;
 use crate::batch::{Interrupted, PIECE, in_pieces, insert_in_pieces};
 use crate::bits::Bytes;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
-use crate::table::Minirun;
+use crate::minirun::Minirun;
 
 impl<M: Bytes> Core<M> {
     /// [`contains`](Self::contains) for many keys; `words` decides where the first word of the

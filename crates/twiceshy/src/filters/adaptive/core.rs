@@ -5,13 +5,14 @@ use std::ops::Range;
 use crate::bits::{Bytes, Packed};
 use crate::builder::Parts;
 use crate::error::Error;
+use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
+use crate::minirun::Minirun;
 use crate::outcome::Adapted;
 use crate::prints::{Digits, Layout, Print, Stream, extension_slot};
-use crate::table::{
-    Fingerprint, Geometry, Mark, Marks, Minirun, Put, Run, Table, TableOptions, Taken, Violation,
-};
+use crate::table::{Mark, Marks, Put, Run, Table, TableOptions, Taken};
+use crate::violation::Violation;
 
 pub(crate) struct Core<M = Memory> {
     pub(crate) table: Table<Marks, M>,

@@ -10,7 +10,8 @@ use crate::filters::table_size;
 use crate::hash::{HashKind, Seed, StreamHash};
 use crate::mem::HugePages;
 use crate::table::Marks;
-use crate::table::{Order, Table, Violation};
+use crate::table::{Order, Table};
+use crate::violation::Violation;
 
 file_methods! {
     /// The same keys and seed give the same bytes until something adapts.

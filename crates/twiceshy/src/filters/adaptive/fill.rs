@@ -2,8 +2,9 @@
 
 use super::core::Core;
 use crate::error::Error;
+use crate::geometry::{Fingerprint, Geometry};
 use crate::prints::{Layout, Print};
-use crate::table::{Fingerprint, Geometry, Mark, Marks, Writer};
+use crate::table::{Mark, Marks, Writer};
 
 /// Writes fingerprints in the order of their miniruns, each minirun sorted, into an empty
 /// table: what bulk loads, merges and rebuilds of filters with marked slots end in.

@@ -4,9 +4,10 @@ use super::write::check_entry;
 use super::{AdaptiveFilter, Leave};
 use crate::error::Error;
 use crate::hash::{Hashed, StreamHash};
+use crate::minirun::Minirun;
 use crate::outcome::{Adapted, Inserted};
 use crate::prints::{Digits, Layout, Print, common_digits, edit};
-use crate::table::{Minirun, Taken};
+use crate::table::Taken;
 
 impl<H: StreamHash> AdaptiveFilter<H> {
     /// Adds a key with a count and a value, given all keys of its minirun (without the new

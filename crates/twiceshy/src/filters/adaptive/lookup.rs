@@ -67,7 +67,7 @@ mod tests {
     use crate::bits::Cpu;
     use crate::filters::adaptive::AdaptiveFilter;
     use crate::hash::{Hashed, Seed};
-    use crate::table::Minirun;
+    use crate::minirun::Minirun;
 
     #[test]
     fn looks_are_right() {

@@ -68,12 +68,15 @@ use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::entry::Entry;
 use crate::error::Error;
+use crate::geometry::Geometry;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
+use crate::minirun::Minirun;
 use crate::outcome::Adapted;
 use crate::stats::Stats;
-use crate::table::{Found, Geometry, Minirun, Violation};
+use crate::table::Found;
 use crate::traits::{Adaptive, Filter, Insert};
+use crate::violation::Violation;
 
 pub use self::iter::StoredFingerprint;
 pub use crate::outcome::Leave;

@@ -10,7 +10,8 @@ use std::ops::Range;
 use super::core::Core;
 use crate::bits::Bytes;
 use crate::prints::{Counter, Digit, max_digits};
-use crate::table::{Order, Tailed, Violation};
+use crate::table::{Order, Tailed};
+use crate::violation::Violation;
 
 /// What the slots of a fingerprint behind its home say.
 pub(crate) struct Tail {

@@ -9,9 +9,10 @@ use super::symbols::{Placed, Stretch, Symbols, Unit};
 use super::{CodedFilter, Overflow};
 use crate::bits::Bytes;
 use crate::error::Error;
+use crate::geometry::Fingerprint;
 use crate::hash::{Hashed, StreamHash};
 use crate::outcome::Adapted;
-use crate::table::{BlockFull, Fingerprint, Put, Run};
+use crate::table::{BlockFull, Put, Run};
 use crate::traits::Adaptive;
 
 impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {

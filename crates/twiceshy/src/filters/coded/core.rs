@@ -11,10 +11,10 @@ use super::symbols::Symbols;
 use crate::bits::Bytes;
 use crate::builder::Parts;
 use crate::error::Error;
+use crate::geometry::{Fingerprint, Geometry};
 use crate::mem::{HugePages, Memory};
-use crate::table::{
-    BlockFull, Fingerprint, Found, Geometry, Order, Put, Run, Table, TableOptions, Violation,
-};
+use crate::table::{BlockFull, Found, Order, Put, Run, Table, TableOptions};
+use crate::violation::Violation;
 
 /// A filter without its hash function.
 #[derive(Debug)]

@@ -92,10 +92,12 @@ use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::facade::facade;
+use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
 use crate::stats::Stats;
-use crate::table::{Fingerprint, Geometry, Put, Violation};
+use crate::table::Put;
+use crate::violation::Violation;
 
 pub use self::symbols::{Stretch, Symbols};
 

@@ -162,9 +162,9 @@ mod tests {
     use super::*;
     use crate::filters::coded::code::{Coder, Extension, Extensions, PlainSelectors, Selectors};
     use crate::filters::coded::core::table_options;
+    use crate::geometry::Geometry;
     use crate::hash::mix;
     use crate::mem::{HugePages, Memory};
-    use crate::table::Geometry;
 
     const BLOCKS: u64 = 12;
 

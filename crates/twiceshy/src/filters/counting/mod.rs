@@ -32,12 +32,14 @@ use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::filters::adaptive::core::{Contents, Core};
+use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
 use crate::outcome::Removed;
 use crate::stats::Stats;
-use crate::table::{Fingerprint, Found, Geometry, Violation};
+use crate::table::Found;
 use crate::traits::{Filter, Insert, Remove};
+use crate::violation::Violation;
 
 /// A quotient filter that counts.
 ///

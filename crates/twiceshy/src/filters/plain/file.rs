@@ -5,10 +5,12 @@ use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
 use crate::filters::table_size;
+use crate::geometry::Geometry;
 use crate::hash::{HashKind, StreamHash};
 use crate::mem::HugePages;
 use crate::table::Bare;
-use crate::table::{Geometry, Order, Table, TableOptions, Violation};
+use crate::table::{Order, Table, TableOptions};
+use crate::violation::Violation;
 
 file_methods! {
     /// The same fingerprints and seed give the same bytes.

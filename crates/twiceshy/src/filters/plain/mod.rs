@@ -28,12 +28,14 @@ use crate::batch::Interrupted;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
+use crate::geometry::Geometry;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
 use crate::outcome::Removed;
 use crate::stats::Stats;
-use crate::table::{Bare, Found, Geometry, Table, Violation};
+use crate::table::{Bare, Found, Table};
 use crate::traits::{Filter, Insert, Remove};
+use crate::violation::Violation;
 
 /// A quotient filter: approximate membership with removal, iteration and duplicates.
 ///
