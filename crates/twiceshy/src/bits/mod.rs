@@ -4,7 +4,8 @@
 //! that can't be too large, and reads and writes of a block or a cell whose bytes were counted
 //! when the table was made. Every fast routine has a portable twin with the same surface; the
 //! twin is the oracle of the fast one in tests, and `--cfg twiceshy_portable` makes it the only
-//! one.
+//! one. What [`dispatch`] expands to elsewhere are calls of functions that were compiled for
+//! instructions, each behind the flag that says that the machine has them.
 
 #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
 mod avx2;

@@ -1,8 +1,8 @@
 //! Many lookups at once: the cache lines of some are asked for while others are looked at.
 
 use super::Fingerprint;
-use super::block::Header;
-use super::sidecar::{Bare, Sidecar};
+use super::lane::{Bare, Sidecar};
+use super::layout::Header;
 use super::table::{Table, split};
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa};

@@ -10,7 +10,7 @@
 
 use super::Fingerprint;
 use super::find::{Found, Run};
-use super::sidecar::Sidecar;
+use super::lane::Sidecar;
 use super::table::Table;
 use crate::bits::{Bytes, Isa};
 

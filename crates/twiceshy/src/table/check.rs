@@ -1,6 +1,6 @@
 //! Everything that must hold in a table, verified from scratch.
 
-use super::sidecar::Sidecar;
+use super::lane::Sidecar;
 use super::table::Table;
 use crate::bits::Bytes;
 pub(super) use crate::violation::Violation;

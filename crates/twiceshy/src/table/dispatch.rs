@@ -8,13 +8,13 @@
 use std::ops::Range;
 
 use super::beside::{Beside, BlockFull};
-use super::block::Slot;
 use super::find::{Found, Run};
 use super::insert::{Opening, Put};
+use super::lane::Sidecar;
+use super::layout::Slot;
+use super::read::{Home, Scan};
 use super::remove::{Of, Taken};
-use super::scan::{Home, Scan};
 use super::shift::Gap;
-use super::sidecar::Sidecar;
 use super::table::Table;
 use super::verify::{Order, Tailed};
 use super::writer::{Full, Writer};

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::block::{self, Slot};
 use super::find::Run;
-use super::sidecar::Sidecar;
+use super::lane::Sidecar;
+use super::layout::{self, Slot};
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa};
 use crate::error::Error;
@@ -68,6 +68,6 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     #[inline(always)]
     fn overwrite(&mut self, slot: u64, content: Slot<S::Item>) {
         let (block, i) = split(slot);
-        block::overwrite::<S>(&mut self.block_mut(block), i, content);
+        layout::overwrite::<S>(&mut self.block_mut(block), i, content);
     }
 }

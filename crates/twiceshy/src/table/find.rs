@@ -12,8 +12,8 @@
 use std::ops::Range;
 
 use super::Fingerprint;
-use super::block::Header;
-use super::sidecar::{Bare, Sidecar};
+use super::lane::{Bare, Sidecar};
+use super::layout::Header;
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa, RawBlock, in_register, mask_through, rank_through};
 

@@ -18,10 +18,10 @@
 
 use super::Fingerprint;
 use super::beside::{Beside, BlockFull};
-use super::block::{self, Header, Place, Probe, Slot};
 use super::find::Run;
+use super::lane::{Bare, Sidecar};
+use super::layout::{self, Header, Place, Probe, Slot};
 use super::shift::Gap;
-use super::sidecar::{Bare, Sidecar};
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
 
@@ -119,8 +119,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         if place.occupied == 0 && place.start == i {
             // The home slot is empty, as most are at low loads: nothing to compare or to move.
             let mut block = two.near();
-            block::put::<L>(&mut block, i, slot);
-            block::add_occupied(&mut block, 1 << i);
+            layout::put::<L>(&mut block, i, slot);
+            layout::add_occupied(&mut block, 1 << i);
             self.used += 1;
             return Added::Done;
         }
@@ -150,7 +150,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let Some(mut two) = self.blocks.two_mut(home) else {
             return Added::NotHere;
         };
-        block::add_occupied(&mut two.near(), 1 << i);
+        layout::add_occupied(&mut two.near(), 1 << i);
         open::<I, L>(&mut two, gap, to, slot);
         self.used += 1;
         Added::Done
@@ -176,7 +176,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         if let Err(full) = self.move_beside(from, to, true, beside) {
             return Put::BlockFull(full);
         }
-        block::add_occupied(&mut self.block_mut(gap.block), 1 << (quotient & 63));
+        layout::add_occupied(&mut self.block_mut(gap.block), 1 << (quotient & 63));
         self.open_gap::<I, L>(gap.block, gap, to, slot);
         Put::Done
     }
@@ -262,7 +262,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
 /// Puts a slot into the first of two blocks, up to an empty one.
 #[inline(always)]
 fn open<I: Isa, L: Sidecar>(two: &mut TwoBlocks<'_>, gap: Gap, to: u32, slot: Slot<L::Item>) {
-    block::open_beside::<I, L>(&mut two.near(), (gap.start, gap.at), to, slot);
+    layout::open_beside::<I, L>(&mut two.near(), (gap.start, gap.at), to, slot);
     two.open::<I>(gap.at, to, slot.value);
 }
 

@@ -34,9 +34,12 @@
 //! | [`remove_any`](Table::remove_any), [`remove_one_of`](Table::remove_one_of) | `remove` | a slot less |
 //! | [`replace`](Table::replace) | `edit` | fingerprints by others |
 //! | [`contains_beside`](Table::contains_beside), [`insert_beside`](Table::insert_beside), [`close_beside`](Table::close_beside) | `beside` | the same where a lane says more |
-//! | [`runs`](Table::runs), [`scan`](Table::scan) | `iter`, `scan` | all, in order |
+//! | [`runs`](Table::runs), [`scan`](Table::scan) | `read` | all, in order |
 //! | [`verify`](Table::verify), [`check_invariants`](Table::check_invariants) | `verify`, `check` | does all hold that must? |
 //! | [`Writer`] | `writer` | fill an empty table in order |
+//!
+//! Read `layout` (a block) and `lane` (what is beside its slots) first, then `find`, `insert`, `remove` and
+//! `edit`; `shift` is the general way to open and to close a slot, wherever it is.
 //!
 //! A verb that runs in vectors is a line in `dispatch`, and its body, generic over
 //! [`Isa`](crate::bits::Isa), stands in the file of its kind. A new one goes there, too: to ask whether
@@ -53,17 +56,16 @@
 
 mod batch;
 mod beside;
-mod block;
 mod check;
 mod dispatch;
 mod edit;
 mod find;
 mod insert;
-mod iter;
+mod lane;
+mod layout;
+mod read;
 mod remove;
-mod scan;
 mod shift;
-mod sidecar;
 mod table;
 mod verify;
 mod writer;
@@ -72,14 +74,14 @@ use crate::bits::Bytes;
 use crate::geometry::{Fingerprint, Geometry};
 use crate::violation::Violation;
 pub(crate) use beside::{Beside, BlockFull};
-pub use block::Slot;
 pub(crate) use find::Found;
 pub use find::Run;
 pub(crate) use insert::Put;
-pub use iter::Runs;
+pub use lane::{Bare, Mark, Marks, Sidecar};
+pub use layout::Slot;
+pub use read::Runs;
+pub(crate) use read::{Buffer, Home, Scan};
 pub(crate) use remove::Taken;
-pub(crate) use scan::{Buffer, Home, Scan};
-pub use sidecar::{Bare, Mark, Marks, Sidecar};
 pub use table::{Table, TableOptions, spare_slots};
 pub(crate) use table::{size, size_of_blocks, split};
 pub(crate) use verify::{Order, Tailed};

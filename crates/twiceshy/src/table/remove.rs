@@ -8,9 +8,9 @@
 //! All else is `remove_slow`: find the run, find the slot in it, close that.
 
 use super::Fingerprint;
-use super::block::{self, Header};
+use super::lane::Sidecar;
+use super::layout::{self, Header};
 use super::shift::Gap;
-use super::sidecar::Sidecar;
 use super::table::Table;
 use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
 
@@ -167,7 +167,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let mut two = two.in_register();
         // Is it all there is of the run?
         let gone = if run.1 == 0 { occupied } else { 0 };
-        block::clear_occupied(&mut two.near(), gone);
+        layout::clear_occupied(&mut two.near(), gone);
         let Some(to) = last else {
             return Short::Across(Gap {
                 block: home,
@@ -176,7 +176,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             });
         };
         let at = found.slot(&two);
-        block::close_beside::<I, S>(&mut two.near(), found.start, at, to);
+        layout::close_beside::<I, S>(&mut two.near(), found.start, at, to);
         two.close::<I>(found.start, found.before, to);
         self.used -= 1;
         Short::Done(Taken::One)

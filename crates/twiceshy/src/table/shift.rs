@@ -21,10 +21,10 @@
 //! runs that there are. So the occupied bit of a run that is no more goes before anything moves.
 
 use super::beside::{Beside, BlockFull};
-use super::block::{self, Header, Slot};
 use super::find::Run;
 use super::insert::Put;
-use super::sidecar::Sidecar;
+use super::lane::Sidecar;
+use super::layout::{self, Header, Slot};
 use super::table::{Table, split};
 use crate::bits::{Bytes, Isa};
 use crate::error::Error;
@@ -177,7 +177,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         slot: Slot<L::Item>,
     ) {
         let mut bytes = self.block_mut(block);
-        block::open_beside::<I, L>(&mut bytes, (start, at), to, slot);
+        layout::open_beside::<I, L>(&mut bytes, (start, at), to, slot);
         match self.blocks.two_mut(block) {
             Some(mut two) if at == 0 && to == 64 => two.open_all::<I>(slot.value),
             Some(mut two) => two.open::<I>(at, to, slot.value),
@@ -195,7 +195,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             let mut bytes = self.block_mut(block);
             let offset = Header::read::<S>(&bytes.as_ref()).offset;
             if offset < S::MAX_OFFSET {
-                block::set_offset(&mut bytes, offset + 1);
+                layout::set_offset(&mut bytes, offset + 1);
             }
         }
     }
@@ -263,7 +263,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     #[inline(always)]
     fn close_in<I: Isa, L: Sidecar>(&mut self, block: u64, (start, at): (u32, u32), to: u32) {
         let mut bytes = self.block_mut(block);
-        block::close_beside::<I, L>(&mut bytes, start, at, to);
+        layout::close_beside::<I, L>(&mut bytes, start, at, to);
         match self.blocks.two_mut(block) {
             Some(mut two) => {
                 let before = two.packed().bit_in_byte(at);
@@ -281,15 +281,15 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     fn close_through<I: Isa, L: Sidecar>(&mut self, block: u64, (start, at): (u32, u32)) {
         match self.blocks.two_mut(block) {
             Some(mut two) => {
-                block::close_all_beside::<I, L>(&mut two, start, at);
+                layout::close_all_beside::<I, L>(&mut two, start, at);
                 let before = two.packed().bit_in_byte(at);
                 two.close_all::<I>(at, before);
             }
             None => {
-                let carry = block::get::<L>(&self.block(block + 1), self.packed(), 0);
+                let carry = layout::get::<L>(&self.block(block + 1), self.packed(), 0);
                 let mut bytes = self.block_mut(block);
-                block::close_beside::<I, L>(&mut bytes, start, at, 63);
-                block::put_beside::<L>(&mut bytes, 63, carry);
+                layout::close_beside::<I, L>(&mut bytes, start, at, 63);
+                layout::put_beside::<L>(&mut bytes, 63, carry);
                 let _closed = bytes.shift_down::<I>(at, 63, carry.value);
             }
         }
@@ -314,7 +314,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
                 long_end = Some(end);
                 (end - block * 64).min(u64::from(S::MAX_OFFSET)) as u16
             };
-            block::set_offset(&mut self.block_mut(block), offset);
+            layout::set_offset(&mut self.block_mut(block), offset);
         }
     }
 }
@@ -378,7 +378,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 fn last_slot<S: Sidecar, L: Sidecar>(block: &crate::bits::RawBlock<'_>) -> Slot<L::Item> {
     Slot {
         value: block.last_slot(),
-        runend: block::stored_runends(block) >> 63 == 1,
+        runend: layout::stored_runends(block) >> 63 == 1,
         item: L::get(block.lane(), 63),
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::block::{self, Header, Slot};
-use super::sidecar::Sidecar;
+use super::lane::Sidecar;
+use super::layout::{self, Header, Slot};
 use super::{Fingerprint, Geometry};
 use crate::bits::{Blocks, Bytes, Cpu, Packed, RawBlock, RawBlockMut, bytes_of_blocks};
 use crate::error::Error;
@@ -329,7 +329,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[must_use]
     pub fn slot(&self, slot: u64) -> Slot<S::Item> {
         let (block, i) = split(slot);
-        block::get::<S>(&self.block(block), self.packed(), i)
+        layout::get::<S>(&self.block(block), self.packed(), i)
     }
 
     /// The remainder in an unmarked slot: what takes part in comparisons.
@@ -377,13 +377,13 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     #[inline(always)]
     pub(super) fn set_occupied(&mut self, quotient: u64, occupied: bool) {
         let (block, i) = split(quotient);
-        block::set_occupied(&mut self.block_mut(block), i, occupied);
+        layout::set_occupied(&mut self.block_mut(block), i, occupied);
     }
 
     #[inline(always)]
     pub(super) fn set_runend(&mut self, slot: u64, runend: bool) {
         let (block, i) = split(slot);
-        block::set_runend(&mut self.block_mut(block), i, runend);
+        layout::set_runend(&mut self.block_mut(block), i, runend);
     }
 
     /// What stands beside the slots of a block, to change it.

@@ -20,9 +20,9 @@
 //! What further slots of a fingerprint mean is the filter's business: it is told of each that has
 //! some, and everything else about order is checked here.
 
-use super::block::{self, Header};
 use super::check::{Violation, require};
-use super::sidecar::Sidecar;
+use super::lane::Sidecar;
+use super::layout::{self, Header};
 use super::table::Table;
 use crate::bits::{Bytes, Isa, Scan, mask_below};
 
@@ -83,7 +83,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             let lasts = header.ends;
             let open = runs.begun - runs.ended;
             let empty = I::all_settled(header.occupieds, lasts, open.min(64) as u32);
-            let content = block::stored_runends(&raw) | header.marked;
+            let content = layout::stored_runends(&raw) | header.marked;
             require(content & empty == 0, "an empty slot is not empty", base)?;
             let edges = lasts | empty;
             let firsts = !empty & (edges << 1 | u64::from(before.edge));

@@ -32,8 +32,8 @@
 //! cursor), and no load from the table: about four nanoseconds at 90% load.
 
 use super::Geometry;
-use super::block::{self, Slot};
-use super::sidecar::Sidecar;
+use super::lane::Sidecar;
+use super::layout::{self, Slot};
 use super::table::{Table, split};
 use crate::bits::{Cpu, Isa, OpenBlocks, mask_below, store_word};
 use crate::error::Error;
@@ -347,12 +347,12 @@ impl Cursors {
 impl Page<'_> {
     #[inline(never)]
     fn add_runends(&mut self, block: u64, runends: u64) {
-        block::add_runends(&mut self.blocks.get_mut(block), runends);
+        layout::add_runends(&mut self.blocks.get_mut(block), runends);
     }
 
     #[inline(never)]
     fn leave_quotients(&mut self, block: u64, occupieds: u64) {
-        block::set_occupieds(&mut self.blocks.get_mut(block), occupieds);
+        layout::set_occupieds(&mut self.blocks.get_mut(block), occupieds);
     }
 
     /// The offsets of the blocks behind `before` up to `to`, where the runs of all lower
@@ -365,7 +365,7 @@ impl Page<'_> {
                 break;
             }
             let offset = offset.min(self.max_offset) as u16;
-            block::set_offset(&mut self.blocks.get_mut(block), offset);
+            layout::set_offset(&mut self.blocks.get_mut(block), offset);
         }
     }
 

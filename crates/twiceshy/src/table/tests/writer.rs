@@ -5,7 +5,7 @@ use super::model::{Lane, Made, Random, Tag};
 use super::{bytes, options};
 use crate::bits::mask_below;
 use crate::error::Error;
-use crate::table::block::{self, Slot};
+use crate::table::layout::{self, Slot};
 use crate::table::table::split;
 use crate::table::{Mark, Sidecar, Table, TableOptions, Writer};
 
@@ -65,7 +65,7 @@ impl<S: Sidecar> SimpleWriter<S> {
 
     fn put(&mut self, slot: Slot<S::Item>) {
         let (block, i) = split(self.end);
-        block::overwrite::<S>(&mut self.table.block_mut(block), i, slot);
+        layout::overwrite::<S>(&mut self.table.block_mut(block), i, slot);
         self.end += 1;
         self.table.used += 1;
     }
@@ -80,7 +80,7 @@ impl<S: Sidecar> SimpleWriter<S> {
         for block in self.offsets_to..block {
             let offset = self.end.saturating_sub(block * 64);
             let offset = offset.min(u64::from(S::MAX_OFFSET)) as u16;
-            block::set_offset(&mut self.table.block_mut(block), offset);
+            layout::set_offset(&mut self.table.block_mut(block), offset);
         }
         self.offsets_to = self.offsets_to.max(block);
     }

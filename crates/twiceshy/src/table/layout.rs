@@ -12,7 +12,7 @@
 //! block starts at slot `64 b + offset` or later. An offset of `S::MAX_OFFSET` stands for
 //! that many or more.
 
-use super::sidecar::Sidecar;
+use super::lane::Sidecar;
 use crate::bits::{
     Isa, Packed, RawBlock, RawBlockMut, TwoBlocks, in_register, mask_below, mask_through, open_bit,
     rank_through,

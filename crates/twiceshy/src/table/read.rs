@@ -1,7 +1,8 @@
-//! Reading home slots from front to back, a buffer at a time.
+//! Reading a table from front to back: run by run, or slot by slot.
 //!
-//! [`Runs`](super::Runs) finds each run by itself; a scan goes on from slot to slot and
-//! from occupied bit to occupied bit instead, with two cursors that only move forward:
+//! [`Runs`] finds each run by itself, by the occupied bits and the run's end. A [`Scan`] goes on from slot to
+//! slot and from occupied bit to occupied bit instead, a buffer at a time, with two cursors that only move
+//! forward:
 //!
 //! ```text
 //! occupieds    . 1 1 . 1 . . 1        the quotient cursor moves when a run ends …
@@ -11,9 +12,73 @@
 //!
 //! Whether a run ends at a slot is a coin toss, so nothing branches on it.
 
-use super::sidecar::Sidecar;
+use super::find::Run;
+use super::lane::Sidecar;
 use super::table::{Table, split};
-use crate::bits::{Bytes, Cpu, Isa, mask_below};
+use crate::bits::{Bytes, Cpu, Isa, Portable, mask_below};
+
+impl<S: Sidecar, M: Bytes> Table<S, M> {
+    /// All runs in the order of their quotients, which is the order of their slots.
+    #[must_use]
+    pub fn runs(&self) -> Runs<'_, S, M> {
+        Runs {
+            table: self,
+            block: 0,
+            occupieds: self.header(0).occupieds,
+            end: 0,
+        }
+    }
+
+    /// The longest stretch of used slots without a gap.
+    #[must_use]
+    pub fn longest_cluster(&self) -> u64 {
+        let mut longest = 0;
+        let (mut start, mut end) = (0, 0);
+        for run in self.runs() {
+            if run.start > end {
+                start = run.start;
+            }
+            end = run.end;
+            longest = longest.max(end - start);
+        }
+        longest
+    }
+}
+
+/// Iterator over the runs of a table.
+#[derive(Debug)]
+pub struct Runs<'t, S: Sidecar, M> {
+    table: &'t Table<S, M>,
+    block: u64,
+    /// Quotients of the block that are still to come.
+    occupieds: u64,
+    /// One past the last slot of the run before.
+    end: u64,
+}
+
+impl<S: Sidecar, M: Bytes> Iterator for Runs<'_, S, M> {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        while self.occupieds == 0 {
+            self.block += 1;
+            if self.block >= self.table.blocks() {
+                return None;
+            }
+            self.occupieds = self.table.header(self.block).occupieds;
+        }
+        let quotient = self.block * 64 + u64::from(self.occupieds.trailing_zeros());
+        self.occupieds &= self.occupieds - 1;
+        let start = self.end.max(quotient);
+        self.end = self.table.select_from::<Portable>(start, 0) + 1;
+        Some(Run {
+            quotient,
+            occupied: true,
+            start,
+            end: self.end,
+        })
+    }
+}
 
 /// The home slot of one fingerprint, as a scan finds it. Ordered by minirun id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
