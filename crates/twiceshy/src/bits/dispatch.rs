@@ -105,6 +105,8 @@ macro_rules! dispatch {
                         $crate::bits::OnAvx2::<$type>::$verb::<$($owned),*>(self, $($arg),*)
                     };
                 }
+                #[cfg(any(not(target_arch = "x86_64"), twiceshy_portable))]
+                let _nothing_to_choose = self.cpu();
                 // SAFETY: it enables no feature.
                 #[allow(unsafe_code, reason = "it looks like the others")]
                 unsafe { $crate::bits::OnAny::<$type>::$verb::<$($owned),*>(self, $($arg),*) }
