@@ -150,7 +150,7 @@ impl<H: StreamHash> WeightedBloomFilter<H> {
         self.insert_h0(key.h0(), hashes);
     }
 
-    #[inline(always)]
+    #[inline]
     fn insert_h0(&mut self, h0: u64, hashes: u32) {
         let hashes = self.clamp(hashes);
         let bytes = self.filter.memory.as_mut();
@@ -166,7 +166,7 @@ impl<H: StreamHash> WeightedBloomFilter<H> {
 
 impl<H: StreamHash, M: Bytes> WeightedBloomFilter<H, M> {
     /// Outside of the range that it was built for, the nearest.
-    #[inline(always)]
+    #[inline]
     fn clamp(&self, hashes: u32) -> u32 {
         hashes.clamp(self.filter.hashes(), self.most)
     }
@@ -185,7 +185,7 @@ impl<H: StreamHash, M: Bytes> WeightedBloomFilter<H, M> {
         self.contains_h0(key.h0(), hashes)
     }
 
-    #[inline(always)]
+    #[inline]
     fn contains_h0(&self, h0: u64, hashes: u32) -> bool {
         let bytes = self.filter.memory.as_ref();
         let hashes = self.clamp(hashes);

@@ -27,22 +27,22 @@ macro_rules! words {
         impl Word for $word {
             const BYTES: usize = size_of::<$word>();
 
-            #[inline(always)]
+            #[inline]
             fn cut(id: u64) -> Self {
                 id as $word
             }
 
-            #[inline(always)]
+            #[inline]
             fn widen(self) -> u64 {
                 u64::from(self)
             }
 
-            #[inline(always)]
+            #[inline]
             fn store(self, bytes: &mut [u8]) {
                 bytes[..Self::BYTES].copy_from_slice(&self.to_le_bytes());
             }
 
-            #[inline(always)]
+            #[inline]
             fn load(bytes: &[u8]) -> Self {
                 let mut word = [0; Self::BYTES];
                 word.copy_from_slice(&bytes[..Self::BYTES]);

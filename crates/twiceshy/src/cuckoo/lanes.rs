@@ -43,7 +43,7 @@ pub(super) trait Word:
     fn write(self, bytes: &mut [u8], at: usize);
 
     /// The lowest `bits` bits, all of them if there are no more.
-    #[inline(always)]
+    #[inline]
     fn mask(bits: u32) -> Self {
         if bits == 0 {
             Self::ZERO
@@ -59,43 +59,43 @@ macro_rules! word {
             const BITS: u32 = <$type>::BITS;
             const ZERO: Self = 0;
 
-            #[inline(always)]
+            #[inline]
             fn from_u64(value: u64) -> Self {
                 Self::from(value)
             }
 
-            #[inline(always)]
+            #[inline]
             fn low(self) -> u64 {
                 self as u64
             }
 
-            #[inline(always)]
+            #[inline]
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)
             }
 
-            #[inline(always)]
+            #[inline]
             fn times(self, other: Self) -> Self {
                 self.wrapping_mul(other)
             }
 
-            #[inline(always)]
+            #[inline]
             fn lowest_bit(self) -> u32 {
                 self.trailing_zeros()
             }
 
-            #[inline(always)]
+            #[inline]
             fn count(self) -> u32 {
                 self.count_ones()
             }
 
-            #[inline(always)]
+            #[inline]
             fn read(bytes: &[u8], at: usize) -> Self {
                 let bytes = bytes[at..].first_chunk().expect("the slack is there");
                 Self::from_le_bytes(*bytes)
             }
 
-            #[inline(always)]
+            #[inline]
             fn write(self, bytes: &mut [u8], at: usize) {
                 let bytes = bytes[at..].first_chunk_mut().expect("the slack is there");
                 *bytes = self.to_le_bytes();
@@ -141,7 +141,7 @@ impl<W: Word> Lanes<W> {
     }
 
     /// Marks, by its highest bit, each lane that holds `value`.
-    #[inline(always)]
+    #[inline]
     pub(super) fn equal(&self, lanes: W, value: u64) -> W {
         let difference = lanes ^ self.ones.times(W::from_u64(value));
         // Adding the mask carries into the highest bit unless all lower ones are zero.
@@ -150,14 +150,14 @@ impl<W: Word> Lanes<W> {
 
     /// The same in fewer instructions, for those who ask for the first lane that holds `value`, or
     /// whether there is one: lanes behind the first may be marked though they do not.
-    #[inline(always)]
+    #[inline]
     pub(super) fn first_equal(&self, lanes: W, value: u64) -> W {
         self.highs & self.first_equal_unmasked(lanes, value)
     }
 
     /// [`first_equal`](Self::first_equal) where other bits than the [highest](Self::highs) of lanes
     /// do not count.
-    #[inline(always)]
+    #[inline]
     pub(super) fn first_equal_unmasked(&self, lanes: W, value: u64) -> W {
         let difference = lanes ^ self.ones.times(W::from_u64(value));
         // Taking one makes the highest bit of a lane change from zero to one if the lane is zero,
@@ -166,52 +166,52 @@ impl<W: Word> Lanes<W> {
     }
 
     /// The highest bit of each lane.
-    #[inline(always)]
+    #[inline]
     pub(super) fn highs(&self) -> W {
         self.highs
     }
 
     /// The first lane that [`equal`](Self::equal) or [`first_equal`](Self::first_equal) has
     /// marked.
-    #[inline(always)]
+    #[inline]
     pub(super) fn first(&self, marked: W) -> Option<u32> {
         (marked != W::ZERO).then(|| marked.lowest_bit() / self.bits)
     }
 
     /// A value in the [`first`](Self::first) lane that is marked, one at least, and zero in the
     /// others.
-    #[inline(always)]
+    #[inline]
     pub(super) fn at_first(&self, marked: W, value: u64) -> W {
         debug_assert!(marked != W::ZERO);
         W::from_u64(value) << (marked.lowest_bit() - self.highest)
     }
 
     /// A value in one lane, and zero in the others.
-    #[inline(always)]
+    #[inline]
     pub(super) fn at(&self, lane: u32, value: u64) -> W {
         W::from_u64(value) << (lane * self.bits)
     }
 
     /// The first empty lane.
-    #[inline(always)]
+    #[inline]
     pub(super) fn empty(&self, lanes: W) -> Option<u32> {
         self.first(self.first_equal(lanes, 0))
     }
 
     /// How many lanes hold something.
-    #[inline(always)]
+    #[inline]
     pub(super) fn used(&self, lanes: W) -> u32 {
         SLOTS - self.equal(lanes, 0).count()
     }
 
     /// What a lane holds.
-    #[inline(always)]
+    #[inline]
     pub(super) fn get(&self, lanes: W, lane: u32) -> u64 {
         ((lanes >> (lane * self.bits)) & W::mask(self.bits)).low()
     }
 
     /// The lanes with another value in one of them.
-    #[inline(always)]
+    #[inline]
     pub(super) fn with(&self, lanes: W, lane: u32, value: u64) -> W {
         let at = lane * self.bits;
         lanes & !(W::mask(self.bits) << at) | W::from_u64(value) << at

@@ -126,7 +126,7 @@ impl Shape {
     }
 
     /// The different fingerprints that there are: all but zero.
-    #[inline(always)]
+    #[inline]
     pub(super) fn fingerprints(&self) -> u64 {
         self.fingerprints
     }
@@ -169,7 +169,7 @@ impl Shape {
 
     /// The high word of `h0 * buckets` is the bucket; the low word, cut to the number of
     /// fingerprints in the same way, the fingerprint. `buckets` are those of the shape.
-    #[inline(always)]
+    #[inline]
     pub(super) fn home(&self, buckets: &Below, h0: u64) -> Home {
         debug_assert_eq!(buckets.end(), self.buckets);
         let (bucket, rest) = buckets.scale(h0);

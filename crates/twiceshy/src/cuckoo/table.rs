@@ -48,19 +48,19 @@ impl<M: Bytes> Table<M> {
         Ok(Table { cells, shape })
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn shape(&self) -> &Shape {
         &self.shape
     }
 
     /// The numbers of the buckets.
-    #[inline(always)]
+    #[inline]
     pub(super) fn buckets(&self) -> &Below {
         self.cells.numbers()
     }
 
     /// Where a key lives.
-    #[inline(always)]
+    #[inline]
     pub(super) fn home(&self, h0: u64) -> Home {
         self.shape.home(self.buckets(), h0)
     }
@@ -101,7 +101,7 @@ impl<M: Bytes> Table<M> {
     }
 
     /// Prefetches the cache line of a bucket.
-    #[inline(always)]
+    #[inline]
     pub(super) fn prefetch(&self, bucket: u64) {
         prefetch(self.bytes(), self.cells.place(bucket).0);
     }

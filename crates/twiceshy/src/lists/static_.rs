@@ -159,7 +159,7 @@ impl<H: StreamHash, M: Bytes> StaticYesNo<H, M> {
     }
 
     /// What the list says about a key.
-    #[inline(always)]
+    #[inline]
     pub fn answer<K: Key + ?Sized>(&self, key: &K) -> Answer {
         Answer::yes_if(self.contains(key))
     }
@@ -172,7 +172,7 @@ impl<H: StreamHash, M: Bytes> StaticYesNo<H, M> {
     }
 
     /// Is the answer YES?
-    #[inline(always)]
+    #[inline]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
         if self.crowded {
             return self.filter.contains_slow(key);

@@ -71,7 +71,7 @@ impl<'t, S: Sidecar, M: Bytes> Homes<'t, S, M> {
     ///
     /// # Errors
     /// [`Error::Merge`] if they are out of order, which only a damaged table shows.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn chunk(&mut self) -> Result<&[Home], Error> {
         if self.buffer.homes().is_empty() {
             self.refill();
@@ -90,7 +90,7 @@ impl<'t, S: Sidecar, M: Bytes> Homes<'t, S, M> {
 
     /// Takes the next ones as long as each is alone in its minirun and not continued: what
     /// nearly all are, without a look at each. There may be none, and more later.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn bare(&mut self) -> &[Home] {
         let homes = self.buffer.homes();
         let is_bare = |pair: &[Home]| pair[0].is_bare_before(pair[1]);
@@ -106,7 +106,7 @@ impl<'t, S: Sidecar, M: Bytes> Homes<'t, S, M> {
     }
 
     /// The next one, which stays where it is.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn peek(&self) -> Option<Home> {
         self.buffer.homes().first().copied()
     }
@@ -115,7 +115,7 @@ impl<'t, S: Sidecar, M: Bytes> Homes<'t, S, M> {
     ///
     /// # Errors
     /// [`Error::Merge`] if it is out of order, which only a damaged table shows.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<Home>, Error> {
         let Some(home) = self.peek() else {
             return Ok(None);

@@ -59,7 +59,7 @@ impl<M: Bytes> Cells<M> {
         Ok(Cells { memory, plan })
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -69,7 +69,7 @@ impl<M: Bytes> Cells<M> {
     }
 
     /// The number of a cell, by which the key store knows it.
-    #[inline(always)]
+    #[inline]
     pub(super) fn number(&self, cell: Cell) -> u64 {
         cell.bucket * u64::from(self.plan.layout().slots()) + u64::from(cell.slot)
     }
@@ -83,13 +83,13 @@ impl<M: Bytes> Cells<M> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn place(&self, cell: Cell) -> (usize, u32) {
         let bit = self.number(cell) * u64::from(self.plan.cell_bits());
         ((bit / 8) as usize, (bit % 8) as u32)
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn get(&self, cell: Cell) -> Content {
         let (at, shift) = self.place(cell);
         let value = load_word(self.memory.as_ref(), at) >> shift;
@@ -101,7 +101,7 @@ impl<M: Bytes> Cells<M> {
     }
 
     /// An empty slot of a bin.
-    #[inline(always)]
+    #[inline]
     pub(super) fn free(&self, bucket: u64) -> Option<u32> {
         let mut slots = 0..self.plan.layout().slots();
         slots.find(|&slot| self.get(Cell { bucket, slot }).fingerprint == 0)
@@ -115,7 +115,7 @@ impl<M: Bytes> Cells<M> {
     }
 
     /// The cells that match a key, each as often as it matches.
-    #[inline(always)]
+    #[inline]
     pub(super) fn matches<'c>(&'c self, key: &'c Hashed<'_>) -> impl Iterator<Item = Cell> + 'c {
         let plan = &self.plan;
         (0..plan.layout().choices()).flat_map(move |choice| {

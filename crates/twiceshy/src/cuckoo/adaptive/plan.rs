@@ -191,7 +191,7 @@ impl Plan {
     }
 
     /// Location `choice` of a key.
-    #[inline(always)]
+    #[inline]
     pub(super) fn bin(&self, key: &Hashed<'_>, choice: u32) -> u64 {
         let word = mix(key.h0().wrapping_add(GOLDEN.wrapping_mul(choice.into())));
         ((u128::from(word) * u128::from(self.bins)) >> 64) as u64
@@ -199,7 +199,7 @@ impl Plan {
 
     /// The fingerprint of a key by one of its functions: 32 bits of the stream, cut to one of
     /// `2^w - 1` numbers from 1 on.
-    #[inline(always)]
+    #[inline]
     pub(super) fn fingerprint(&self, key: &Hashed<'_>, function: u32) -> u64 {
         let bits = key.bits(u64::from(function) * 32, 32);
         1 + ((bits * ((1 << self.bits) - 1)) >> 32)
