@@ -15,9 +15,7 @@ use twiceshy::hash::{Hashed, Seed};
 use twiceshy::lists::dynamic::{Change, DynamicList, Form, Untagged};
 use twiceshy::lists::static_::Like;
 use twiceshy::lists::tagged::Tagged;
-use twiceshy::lists::{
-    Answer, BuildList, List, ListError, ListFile, Listed, StaticYesNo, YesNo, delta,
-};
+use twiceshy::lists::{Answer, BuildList, List, ListFile, Listed, StaticYesNo, YesNo, delta};
 use twiceshy::sets::reverse_map::{MemoryMap, ReverseMap};
 use twiceshy::{Error, Geometry};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -74,9 +72,20 @@ pub struct Flaky {
     failures: Cell<u32>,
 }
 
-/// What a [`Flaky`] map fails with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Failed;
+/// What goes wrong with a list over a [`Flaky`] map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// The map failed.
+    Map,
+    /// The list did.
+    List(Error),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Failed::List(error)
+    }
+}
 
 impl Flaky {
     fn burn(&self) -> Result<(), Failed> {
@@ -84,7 +93,7 @@ impl Flaky {
             (0, _) | (1, 0) => Ok(()),
             (1, failures) => {
                 self.failures.set(failures - 1);
-                Err(Failed)
+                Err(Failed::Map)
             }
             (fuse, _) => {
                 self.fuse.set(fuse - 1);
@@ -99,17 +108,17 @@ impl ReverseMap for Flaky {
 
     fn keys(&self, h0: RangeInclusive<u64>, each: impl FnMut(u64, &[u8])) -> Result<(), Failed> {
         self.burn()?;
-        self.map.keys(h0, each).map_err(|_| Failed)
+        self.map.keys(h0, each).map_err(Failed::from)
     }
 
     fn insert(&mut self, h0: u64, key: &[u8]) -> Result<bool, Failed> {
         self.burn()?;
-        self.map.insert(h0, key).map_err(|_| Failed)
+        self.map.insert(h0, key).map_err(Failed::from)
     }
 
     fn remove(&mut self, h0: u64, key: &[u8]) -> Result<bool, Failed> {
         self.burn()?;
-        self.map.remove(h0, key).map_err(|_| Failed)
+        self.map.remove(h0, key).map_err(Failed::from)
     }
 }
 
@@ -291,7 +300,7 @@ impl<'u, F: Form> Game<'u, F> {
             Ok(false) => Err(Stop::Wrong(format!(
                 "{wish:?} of a key that was {before:?}"
             ))),
-            Err(ListError::Map(Failed)) => {
+            Err(Failed::Map) => {
                 moves.failed += 1;
                 // Who could not be put back is on neither list, and the filter knows.
                 let lost = self.list.lookup_exact(bytes) == Ok(Listed::Unlisted);
@@ -303,7 +312,7 @@ impl<'u, F: Form> Game<'u, F> {
                 }
                 Ok(())
             }
-            Err(ListError::Filter(Error::Inseparable)) if self.twins => {
+            Err(Failed::List(Error::Inseparable)) if self.twins => {
                 moves.inseparable += 1;
                 Ok(())
             }

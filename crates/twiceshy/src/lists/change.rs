@@ -1,8 +1,8 @@
 //! What a change of a dynamic list does, and what makes its filter from the map.
 
+use super::List;
 use super::dynamic::{DynamicList, Form, Outcome, empty};
 use super::minirun::{Members, entry};
-use super::{List, ListError};
 use crate::error::Error;
 use crate::filters::adaptive::AdaptiveFilter;
 use crate::filters::adaptive::fill::Fill;
@@ -13,7 +13,7 @@ use crate::sets::reverse_map::ReverseMap;
 use crate::sizing::MAX_LOAD;
 use crate::table::Taken;
 
-impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
+impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> DynamicList<F, R, H> {
     /// Reads the minirun of a hash.
     fn read(&mut self, h0: u64) -> Outcome<Minirun, R> {
         let geometry = self.filter.geometry();
@@ -21,7 +21,7 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
         let members = &mut self.members;
         members.clear();
         let each = |h0, entry: &[u8]| members.read(h0, entry);
-        (self.map.keys(geometry.hash_range(id), each)).map_err(ListError::Map)?;
+        self.map.keys(geometry.hash_range(id), each)?;
         members.check()?;
         Ok(Minirun::from_id(id))
     }
@@ -57,7 +57,7 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
             if self.rewrite(minirun).is_err() {
                 self.fill(self.filter.geometry())?;
             }
-            return Err(ListError::Map(error));
+            return Err(error);
         }
         self.recount(before, after);
         Ok(before)
@@ -148,27 +148,28 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
                     prints.iter().try_for_each(|print| fill.print(id, print))
                 })
             });
-            match filled {
+            match filled? {
                 Ok(()) => {
                     self.filter = AdaptiveFilter::from_core(fill.finish(), seed);
                     return Ok(());
                 }
-                Err(ListError::Filter(Error::Full { .. })) => {
+                Err(Error::Full { .. }) => {
                     let slots = geometry.slots() + geometry.slots() / 4 + 64;
                     geometry = Geometry::new(slots, geometry.remainder_bits())?;
                 }
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Reads the whole map in hash order, whole miniruns of some thousand keys at a time.
+    /// Reads the whole map in hash order, whole miniruns of some thousand keys at a time, until `each`
+    /// fails: its error is in the inner result, the map's in the outer one.
     pub(super) fn scan(
         &self,
         geometry: Geometry,
         members: &mut Members,
         mut each: impl FnMut(&mut Members) -> Result<(), Error>,
-    ) -> Outcome<(), R> {
+    ) -> Outcome<Result<(), Error>, R> {
         let keys = u128::from(self.yes) + u128::from(self.no);
         let ids = u128::from(geometry.ids());
         let pieces = (keys / 4096 + 1).min(ids);
@@ -177,12 +178,13 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
             let last = ((piece + 1) * ids / pieces - 1) as u64;
             let hashes = *geometry.hash_range(first).start()..=*geometry.hash_range(last).end();
             members.clear();
-            let read = self.map.keys(hashes, |h0, entry| members.read(h0, entry));
-            read.map_err(ListError::Map)?;
-            members.check()?;
-            each(members)?;
+            self.map.keys(hashes, |h0, entry| members.read(h0, entry))?;
+            let done = members.check().and_then(|()| each(members));
+            if done.is_err() {
+                return Ok(done);
+            }
         }
-        Ok(())
+        Ok(Ok(()))
     }
 
     /// Writes a change to the map. If that fails, the key is where it was, or, if the map failed

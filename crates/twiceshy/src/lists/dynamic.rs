@@ -61,7 +61,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::minirun::{Members, parse};
-use super::{Answer, List, ListError, Listed, StaticYesNo, YesNoList, plan};
+use super::{Answer, List, Listed, StaticYesNo, YesNoList, plan};
 use crate::builder::Parts;
 use crate::error::Error;
 use crate::filters::adaptive::AdaptiveFilter;
@@ -139,7 +139,7 @@ pub enum Change {
 }
 
 /// What a list over an `R` says and may fail with.
-pub(super) type Outcome<T, R> = Result<T, ListError<<R as ReverseMap>::Error>>;
+pub(super) type Outcome<T, R> = Result<T, <R as ReverseMap>::Error>;
 
 impl<F: Form> DynamicList<F> {
     /// An empty list in memory that plans for so many keys (it grows beyond), with at most the
@@ -150,15 +150,11 @@ impl<F: Form> DynamicList<F> {
     /// system has no randomness to give.
     pub fn new(yes: u64, no: u64, fpr: f64) -> Result<Self, Error> {
         let seed = Seed::random()?;
-        match Self::with_map(MemoryMap::default(), yes, no, fpr, seed) {
-            Ok(list) => Ok(list),
-            Err(ListError::Filter(error) | ListError::Map(error)) => Err(error),
-            Err(ListError::Broken(violation)) => Err(violation.into()),
-        }
+        Self::with_map(MemoryMap::default(), yes, no, fpr, seed)
     }
 }
 
-impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
+impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> DynamicList<F, R, H> {
     /// The list of a reverse map, which is empty or was written by such a list with this seed:
     /// the filter is made by two scans of it. Plans for at least so many keys.
     ///
@@ -192,7 +188,7 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
             Some((List::No, _)) => no_now += 1,
             None => foreign = true,
         };
-        map.keys(0..=u64::MAX, count).map_err(ListError::Map)?;
+        map.keys(0..=u64::MAX, count)?;
         if foreign {
             return Err(super::minirun::foreign().into());
         }
@@ -312,7 +308,7 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
     /// # Errors
     /// The first invariant that does not hold; the map's.
     pub fn check_invariants(&self) -> Outcome<(), R> {
-        self.filter.check_invariants().map_err(ListError::Broken)?;
+        self.filter.check_invariants().map_err(Error::from)?;
         let (mut yes, mut no, mut live) = (0, 0, 0);
         let core = self.filter.core();
         let mut broken = None;
@@ -328,19 +324,14 @@ impl<F: Form, R: ReverseMap, H: StreamHash> DynamicList<F, R, H> {
                 }
                 Ok(())
             })
-        })?;
+        })??;
         let counted = (yes, no, live) == (self.yes, self.no, self.filter.len());
-        match broken {
-            Some(id) => Err(ListError::Broken(Violation::new(
-                "a minirun does not hold what the lists demand",
-                id,
-            ))),
-            None if !counted => Err(ListError::Broken(Violation::new(
-                "keys are not counted right",
-                live,
-            ))),
-            None => Ok(()),
-        }
+        let violation = match broken {
+            Some(id) => Violation::new("a minirun does not hold what the lists demand", id),
+            None if !counted => Violation::new("keys are not counted right", live),
+            None => return Ok(()),
+        };
+        Err(Error::from(violation).into())
     }
 }
 
@@ -380,7 +371,7 @@ fn geometry<F: Form>(yes: u64, no: u64, fpr: f64) -> Result<Geometry, Error> {
     Geometry::new(sizing::slots(used)?, bits)
 }
 
-impl<F: Form, R: ReverseMap, H: StreamHash> YesNoList for DynamicList<F, R, H> {
+impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> YesNoList for DynamicList<F, R, H> {
     fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
         self.filter.hash(key)
     }

@@ -73,14 +73,12 @@ mod static_file;
 pub mod tagged;
 mod words;
 
-use std::fmt;
 use std::io::{self, Read, Write};
 
 use crate::error::Error;
 use crate::file::{FileFilter, read, write};
 use crate::hash::{Hashed, Key, Seed};
 use crate::mem::Memory;
-use crate::violation::Violation;
 
 pub use self::bloomier::Bloomier;
 pub use self::cascade::Cascade;
@@ -153,44 +151,6 @@ impl Listed {
         match self {
             Listed::Listed(list) => Some(list),
             Listed::Unlisted => None,
-        }
-    }
-}
-
-/// What can go wrong where a list stands on a reverse map.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ListError<E> {
-    /// In the filter.
-    Filter(Error),
-    /// In the reverse map.
-    Map(E),
-    /// An invariant does not hold.
-    Broken(Violation),
-}
-
-impl<E> From<Error> for ListError<E> {
-    fn from(error: Error) -> Self {
-        ListError::Filter(error)
-    }
-}
-
-impl<E: fmt::Display> fmt::Display for ListError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ListError::Filter(error) => error.fmt(f),
-            ListError::Map(error) => write!(f, "the reverse map failed: {error}"),
-            ListError::Broken(violation) => write!(f, "the list is broken: {violation}"),
-        }
-    }
-}
-
-impl<E: std::error::Error + 'static> std::error::Error for ListError<E> {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ListError::Filter(error) => Some(error),
-            ListError::Map(error) => Some(error),
-            ListError::Broken(violation) => Some(violation),
         }
     }
 }
