@@ -168,7 +168,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             gap,
             slot,
         } = opening;
-        let to = self.first_empty::<I>((gap.block + 1) * 64);
+        let to = self.first_empty_from::<I>(gap.block + 1);
         if to >= self.slots {
             return Put::Full;
         }
@@ -205,7 +205,10 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// Has any marked slot of the minirun that starts at slot `at` of a run a runend bit?
     #[inline(always)]
     fn is_counted(&self, run: &Run, mut at: u64, remainder: u64) -> bool {
-        while S::MARKS && at < run.end && self.remainder(at) == remainder {
+        if !S::MARKS || !self.has_marks(run) {
+            return false;
+        }
+        while at < run.end && self.remainder(at) == remainder {
             let end = self.end_of_print(at);
             if (at..end - 1).any(|slot| self.slot(slot).runend) {
                 return true;

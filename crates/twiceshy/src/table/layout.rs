@@ -374,6 +374,11 @@ pub(super) fn stored_runends(block: &RawBlock<'_>) -> u64 {
 }
 
 #[inline(always)]
+pub(super) fn offset(block: &RawBlock<'_>) -> u16 {
+    block.half_word::<OFFSET>()
+}
+
+#[inline(always)]
 pub(super) fn set_offset(block: &mut RawBlockMut<'_>, offset: u16) {
     block.set_half_word::<OFFSET>(offset);
 }

@@ -192,8 +192,13 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     ) -> Taken {
         let run = self.run_slow_on::<I>(quotient);
         let at = self.lower_bound(&run, remainder);
+        // Where no slot is marked, any number of them is as good as one.
+        let last = match of == Of::Any && !self.has_marks(&run) {
+            true => run.end.min(at + 1),
+            false => run.end,
+        };
         let mut end = at;
-        while end < run.end && self.remainder(end) == remainder {
+        while end < last && self.remainder(end) == remainder {
             if self.is_marked(end) {
                 return Taken::Unclear;
             }

@@ -24,9 +24,9 @@ use super::beside::{Beside, BlockFull};
 use super::find::Run;
 use super::insert::Put;
 use super::lane::Sidecar;
-use super::layout::{self, Header, Slot};
+use super::layout::{self, Slot};
 use super::table::{Table, split};
-use crate::bits::{Bytes, Isa};
+use crate::bits::{Bytes, Isa, Portable, RawBlock, RawBlockMut};
 use crate::error::Error;
 
 // Everywhere here `L` is `S`, or stands for it in a table where nothing is marked.
@@ -155,19 +155,22 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             mut start,
             mut at,
         } = gap;
+        for reached in home + 1..=block {
+            raise_offset::<S>(&mut self.block_mut(reached));
+        }
         let (last, to) = split(to);
-        self.raise_offsets(home + 1, last);
         let mut slot = slot;
         while block < last {
-            let out = last_slot::<S, L>(&self.block(block));
-            self.open_in::<I, L>(block, (start, at), 64, slot);
-            (block, start, at, slot) = (block + 1, 0, 0, out);
+            slot = self.open_in::<I, L>(block, (start, at), 64, slot);
+            (block, start, at) = (block + 1, 0, 0);
+            raise_offset::<S>(&mut self.block_mut(block));
         }
         self.open_in::<I, L>(last, (start, at), to, slot);
         self.used += 1;
     }
 
-    /// Puts a slot into a block, up to an empty slot; or up to 64, and the last one is no more.
+    /// Puts a slot into a block, up to an empty slot; or up to 64, and the last one is no more. Gives
+    /// what was in that.
     #[inline(always)]
     fn open_in<I: Isa, L: Sidecar>(
         &mut self,
@@ -175,29 +178,23 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         (start, at): (u32, u32),
         to: u32,
         slot: Slot<L::Item>,
-    ) {
-        let mut bytes = self.block_mut(block);
-        layout::open_beside::<I, L>(&mut bytes, (start, at), to, slot);
-        match self.blocks.two_mut(block) {
-            Some(mut two) if at == 0 && to == 64 => two.open_all::<I>(slot.value),
-            Some(mut two) => two.open::<I>(at, to, slot.value),
-            None => {
-                let mut bytes = self.block_mut(block);
-                let _empty = bytes.shift_up::<I>(at, to.min(63), slot.value);
-            }
-        }
-    }
-
-    /// Adds one to the offsets of the blocks `first..=last`.
-    #[inline(always)]
-    fn raise_offsets(&mut self, first: u64, last: u64) {
-        for block in first..=last {
+    ) -> Slot<L::Item> {
+        let Some(mut two) = self.blocks.two_mut(block) else {
             let mut bytes = self.block_mut(block);
-            let offset = Header::read::<S>(&bytes.as_ref()).offset;
-            if offset < S::MAX_OFFSET {
-                layout::set_offset(&mut bytes, offset + 1);
-            }
+            let out = last_slot::<L>(&bytes.as_ref());
+            layout::open_beside::<I, L>(&mut bytes, (start, at), to, slot);
+            let _out = bytes.shift_up::<I>(at, to.min(63), slot.value);
+            return out;
+        };
+        let mut bytes = two.near();
+        let out = last_slot::<L>(&bytes.as_ref());
+        layout::open_beside::<I, L>(&mut bytes, (start, at), to, slot);
+        if at == 0 && to == 64 {
+            two.open_all::<I>(slot.value);
+        } else {
+            two.open::<I>(at, to, slot.value);
         }
+        out
     }
 
     /// Takes one slot out of a run: one that continues a fingerprint, or is all of one.
@@ -249,93 +246,132 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             mut start,
             mut at,
         } = gap;
+        let mut too_long = false;
+        for reached in home + 1..=block {
+            too_long |= !lower_offset::<S>(&mut self.block_mut(reached));
+        }
         let (last, to) = split(to);
         while block < last {
             self.close_through::<I, L>(block, (start, at));
             (block, start, at) = (block + 1, 0, 0);
+            too_long |= !lower_offset::<S>(&mut self.block_mut(block));
         }
         self.close_in::<I, L>(last, (start, at), to);
         self.used -= 1;
-        self.lower_offsets::<I>(home + 1, last);
+        if too_long {
+            self.find_long_offsets(home + 1, last);
+        }
     }
 
     /// Takes a slot out of a block, through `to`, which is left empty.
     #[inline(always)]
     fn close_in<I: Isa, L: Sidecar>(&mut self, block: u64, (start, at): (u32, u32), to: u32) {
-        let mut bytes = self.block_mut(block);
-        layout::close_beside::<I, L>(&mut bytes, start, at, to);
-        match self.blocks.two_mut(block) {
-            Some(mut two) => {
-                let before = two.packed().bit_in_byte(at);
-                two.close::<I>(at, before, to);
-            }
-            None => {
-                let _closed = self.block_mut(block).shift_down::<I>(at, to, 0);
-            }
-        }
+        let Some(mut two) = self.blocks.two_mut(block) else {
+            let mut bytes = self.block_mut(block);
+            layout::close_beside::<I, L>(&mut bytes, start, at, to);
+            let _closed = bytes.shift_down::<I>(at, to, 0);
+            return;
+        };
+        layout::close_beside::<I, L>(&mut two.near(), start, at, to);
+        let before = two.packed().bit_in_byte(at);
+        two.close::<I>(at, before, to);
     }
 
     /// Takes a slot out of a block, through its last one, which gets what the first one of the next
     /// block has.
     #[inline(always)]
     fn close_through<I: Isa, L: Sidecar>(&mut self, block: u64, (start, at): (u32, u32)) {
-        match self.blocks.two_mut(block) {
-            Some(mut two) => {
-                layout::close_all_beside::<I, L>(&mut two, start, at);
-                let before = two.packed().bit_in_byte(at);
-                two.close_all::<I>(at, before);
-            }
-            None => {
-                let carry = layout::get::<L>(&self.block(block + 1), self.packed(), 0);
-                let mut bytes = self.block_mut(block);
-                layout::close_beside::<I, L>(&mut bytes, start, at, 63);
-                layout::put_beside::<L>(&mut bytes, 63, carry);
-                let _closed = bytes.shift_down::<I>(at, 63, carry.value);
-            }
-        }
+        let Some(mut two) = self.blocks.two_mut(block) else {
+            let carry = layout::get::<L>(&self.block(block + 1), self.packed(), 0);
+            let mut bytes = self.block_mut(block);
+            layout::close_beside::<I, L>(&mut bytes, start, at, 63);
+            layout::put_beside::<L>(&mut bytes, 63, carry);
+            let _closed = bytes.shift_down::<I>(at, 63, carry.value);
+            return;
+        };
+        layout::close_all_beside::<I, L>(&mut two, start, at);
+        let before = two.packed().bit_in_byte(at);
+        two.close_all::<I>(at, before);
     }
 
-    /// Takes one off the offsets of the blocks `first..=last`. Those too long to be stored
-    /// are found afresh, the first by walking back and the others by going on from it, so
-    /// all runs must be in order again.
-    #[inline(always)]
-    fn lower_offsets<I: Isa>(&mut self, first: u64, last: u64) {
+    /// Finds those offsets of the blocks `first..=last` that are too long to be stored, or were, after a
+    /// slot has been closed: the first by walking back and the others by going on from it, so all runs
+    /// must be in order again. So rare that any instructions do.
+    #[cold]
+    #[inline(never)]
+    fn find_long_offsets(&mut self, first: u64, last: u64) {
         let mut long_end = None;
         for block in first..=last {
             let header = self.header(block);
-            let offset = if header.offset < S::MAX_OFFSET {
+            if header.offset < S::MAX_OFFSET {
                 long_end = None;
-                header.offset - 1
-            } else {
-                let end = match long_end {
-                    Some(end) => self.end_of_block::<I>(block - 1, end),
-                    None => block * 64 + self.offset::<I>(block, &header),
-                };
-                long_end = Some(end);
-                (end - block * 64).min(u64::from(S::MAX_OFFSET)) as u16
+                continue;
+            }
+            let end = match long_end {
+                Some(end) => self.end_of_block::<Portable>(block - 1, end),
+                None => block * 64 + self.offset::<Portable>(block, &header),
             };
+            long_end = Some(end);
+            let offset = (end - block * 64).min(u64::from(S::MAX_OFFSET)) as u16;
             layout::set_offset(&mut self.block_mut(block), offset);
         }
     }
+}
+
+/// Adds one to the offset of a block, unless that is too long to be stored.
+#[inline(always)]
+fn raise_offset<S: Sidecar>(block: &mut RawBlockMut<'_>) {
+    let offset = layout::offset(&block.as_ref());
+    if offset < S::MAX_OFFSET {
+        layout::set_offset(block, offset + 1);
+    }
+}
+
+/// Takes one off the offset of a block. `false` if it is too long to be stored, and must be found anew.
+#[inline(always)]
+fn lower_offset<S: Sidecar>(block: &mut RawBlockMut<'_>) -> bool {
+    let offset = layout::offset(&block.as_ref());
+    let is_stored = offset < S::MAX_OFFSET;
+    if is_stored {
+        layout::set_offset(block, offset - 1);
+    }
+    is_stored
 }
 
 impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// The first empty slot at or after `from`; [`slots`](Self::slots) if all are used.
     #[inline(always)]
     pub(super) fn first_empty<I: Isa>(&self, from: u64) -> u64 {
-        let (mut block, mut i) = split(from);
+        let (block, i) = split(from);
+        if block >= self.blocks() {
+            return self.slots;
+        }
+        let header = self.header(block);
+        let offset = u32::from(header.offset);
+        if offset > 63 {
+            return self.first_empty_from::<I>(block);
+        }
+        match header.next_empty::<I>(i.max(offset)) {
+            Some(slot) => block * 64 + u64::from(slot),
+            None => self.first_empty_from::<I>(block + 1),
+        }
+    }
+
+    /// The first empty slot from the start of a block on.
+    #[inline(always)]
+    pub(super) fn first_empty_from<I: Isa>(&self, mut block: u64) -> u64 {
         while block < self.blocks() {
             let header = self.header(block);
             // Runs of earlier blocks take all of so many blocks, or more if that is too long to be stored.
             let taken = u64::from(header.offset / 64);
             if taken > 0 {
-                (block, i) = (block + taken, 0);
+                block += taken;
                 continue;
             }
-            if let Some(slot) = header.next_empty::<I>(i.max(header.offset.into())) {
+            if let Some(slot) = header.first_empty::<I>(header.offset.into()) {
                 return block * 64 + u64::from(slot);
             }
-            (block, i) = (block + 1, 0);
+            block += 1;
         }
         self.slots
     }
@@ -375,7 +411,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
 /// What goes to the next block.
 #[inline(always)]
-fn last_slot<S: Sidecar, L: Sidecar>(block: &crate::bits::RawBlock<'_>) -> Slot<L::Item> {
+fn last_slot<L: Sidecar>(block: &RawBlock<'_>) -> Slot<L::Item> {
     Slot {
         value: block.last_slot(),
         runend: layout::stored_runends(block) >> 63 == 1,
