@@ -68,6 +68,7 @@ use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::entry::Entry;
 use crate::error::Error;
+use crate::facade::facade;
 use crate::geometry::Geometry;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
@@ -75,7 +76,7 @@ use crate::minirun::Minirun;
 use crate::outcome::Adapted;
 use crate::stats::Stats;
 use crate::table::Found;
-use crate::traits::{Adaptive, Filter, Insert};
+use crate::traits::{Adaptive, Insert};
 use crate::violation::Violation;
 
 pub use self::iter::StoredFingerprint;
@@ -135,6 +136,11 @@ impl AdaptiveFilter {
     }
 }
 
+facade! {
+    [H: StreamHash, M: Bytes] AdaptiveFilter<H, M>: Hash, Filter;
+    [H: StreamHash] AdaptiveFilter<H>: Clone;
+}
+
 impl<H: StreamHash> Buildable for AdaptiveFilter<H> {
     type WithHash<X: StreamHash> = AdaptiveFilter<X>;
 
@@ -182,12 +188,6 @@ impl<H: StreamHash, M> AdaptiveFilter<H, M> {
 }
 
 impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
-    /// Hashes a key the way this filter does.
-    #[inline]
-    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        Hashed::new::<H, K>(&self.seed, key)
-    }
-
     /// May `key` be a member? `false` is certain.
     #[inline(always)]
     pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
@@ -299,12 +299,6 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         self.core.live()
     }
 
-    /// Is it empty?
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Ghosts: removed fingerprints that keep what was learnt.
     #[must_use]
     pub fn ghosts(&self) -> u64 {
@@ -328,12 +322,6 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     #[must_use]
     pub fn geometry(&self) -> Geometry {
         self.core.table.geometry()
-    }
-
-    /// The seed of the hash. Keep it from those who may choose keys.
-    #[must_use]
-    pub fn seed(&self) -> Seed {
-        self.seed
     }
 
     /// Size, load, space and expected error before anything has adapted. Reads the whole
@@ -360,16 +348,6 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     }
 }
 
-impl<H: StreamHash> Clone for AdaptiveFilter<H> {
-    fn clone(&self) -> Self {
-        match self.try_clone() {
-            Ok(copy) => copy,
-            // As `Vec` does; `try_clone` is there for those who would rather know.
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
 impl<H: StreamHash, M: Bytes> fmt::Debug for AdaptiveFilter<H, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AdaptiveFilter")
@@ -382,39 +360,6 @@ impl<H: StreamHash, M: Bytes> fmt::Debug for AdaptiveFilter<H, M> {
             )
             .field("hash", &H::KIND)
             .finish_non_exhaustive()
-    }
-}
-
-impl<H: StreamHash, M: Bytes> Filter for AdaptiveFilter<H, M> {
-    #[inline]
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        self.hash(key)
-    }
-
-    #[inline]
-    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.contains_hashed(key)
-    }
-
-    #[inline]
-    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains(key)
-    }
-
-    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
-        self.contains_all(keys, found);
-    }
-
-    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
-        self.contains_all_hashed(keys, found);
-    }
-
-    fn len(&self) -> u64 {
-        self.len()
-    }
-
-    fn stats(&self) -> Stats {
-        self.stats()
     }
 }
 

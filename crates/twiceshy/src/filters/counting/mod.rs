@@ -27,18 +27,16 @@ mod write;
 
 use std::fmt;
 
-use crate::batch::Interrupted;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
+use crate::facade::facade;
 use crate::filters::adaptive::core::{Contents, Core};
 use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
-use crate::outcome::Removed;
 use crate::stats::Stats;
 use crate::table::Found;
-use crate::traits::{Filter, Insert, Remove};
 use crate::violation::Violation;
 
 /// A quotient filter that counts.
@@ -81,6 +79,11 @@ impl CountingFilter {
     }
 }
 
+facade! {
+    [H: StreamHash, M: Bytes] CountingFilter<H, M>: Hash, Words, Filter;
+    [H: StreamHash] CountingFilter<H>: Insert, Remove, Clone;
+}
+
 impl<H: StreamHash> Buildable for CountingFilter<H> {
     type WithHash<X: StreamHash> = CountingFilter<X>;
 
@@ -95,25 +98,6 @@ impl<H: StreamHash> Buildable for CountingFilter<H> {
 }
 
 impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
-    /// Hashes a key the way this filter does.
-    #[inline]
-    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        Hashed::new::<H, K>(&self.seed, key)
-    }
-
-    /// May `key` be a member? `false` is certain.
-    #[inline]
-    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_h0(first_word::<H, K>(&self.keyed, key))
-    }
-
-    /// [`contains`](Self::contains) for a key that is hashed already.
-    #[inline]
-    #[must_use]
-    pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.contains_h0(key.h0())
-    }
-
     #[inline]
     fn contains_h0(&self, h0: u64) -> bool {
         // Nothing is extended here: what goes on is a counter.
@@ -167,22 +151,10 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
         self.core.live()
     }
 
-    /// Is it empty?
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.total == 0
-    }
-
     /// Slots and remainder bits.
     #[must_use]
     pub fn geometry(&self) -> Geometry {
         self.core.table.geometry()
-    }
-
-    /// The seed of the hash. Keep it from those who may choose keys.
-    #[must_use]
-    pub fn seed(&self) -> Seed {
-        self.seed
     }
 
     /// Size, load, space and expected error. Reads the whole table.
@@ -228,16 +200,6 @@ fn count_of(contents: &Contents) -> u64 {
     contents.prints.first().map_or(0, |print| print.count)
 }
 
-impl<H: StreamHash> Clone for CountingFilter<H> {
-    fn clone(&self) -> Self {
-        match self.try_clone() {
-            Ok(copy) => copy,
-            // As `Vec` does; `try_clone` is there for those who would rather know.
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
 impl<H: StreamHash, M: Bytes> fmt::Debug for CountingFilter<H, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CountingFilter")
@@ -250,58 +212,5 @@ impl<H: StreamHash, M: Bytes> fmt::Debug for CountingFilter<H, M> {
             )
             .field("hash", &H::KIND)
             .finish_non_exhaustive()
-    }
-}
-
-impl<H: StreamHash, M: Bytes> Filter for CountingFilter<H, M> {
-    #[inline]
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        self.hash(key)
-    }
-
-    #[inline]
-    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.contains_hashed(key)
-    }
-
-    #[inline]
-    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains(key)
-    }
-
-    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
-        self.contains_all(keys, found);
-    }
-
-    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
-        self.contains_all_hashed(keys, found);
-    }
-
-    fn len(&self) -> u64 {
-        self.len()
-    }
-
-    fn stats(&self) -> Stats {
-        self.stats()
-    }
-}
-
-impl<H: StreamHash> Insert for CountingFilter<H> {
-    #[inline]
-    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
-        self.insert_hashed(key)
-    }
-
-    fn insert_batch<K: Key>(
-        &mut self,
-        keys: impl IntoIterator<Item = K>,
-    ) -> Result<(), Interrupted> {
-        self.insert_all(keys)
-    }
-}
-
-impl<H: StreamHash> Remove for CountingFilter<H> {
-    fn remove_hashed(&mut self, key: &Hashed<'_>) -> Result<Removed, Error> {
-        self.remove_hashed(key)
     }
 }

@@ -15,7 +15,7 @@ impl<H: StreamHash> CountingFilter<H> {
     /// Nothing has changed then.
     #[inline]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        self.insert_h0(first_word::<H, K>(&self.keyed, key), 1)
+        self.add_h0(first_word::<H, K>(&self.keyed, key), 1)
     }
 
     /// [`insert`](Self::insert) for a key that is hashed already.
@@ -24,7 +24,7 @@ impl<H: StreamHash> CountingFilter<H> {
     /// As [`insert`](Self::insert).
     #[inline]
     pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
-        self.insert_h0(key.h0(), 1)
+        self.add_h0(key.h0(), 1)
     }
 
     /// Adds a key `count` times. None is as good as nothing.
@@ -32,7 +32,7 @@ impl<H: StreamHash> CountingFilter<H> {
     /// # Errors
     /// As [`insert`](Self::insert).
     pub fn insert_count<K: Key + ?Sized>(&mut self, key: &K, count: u64) -> Result<(), Error> {
-        self.insert_h0(first_word::<H, K>(&self.keyed, key), count)
+        self.add_h0(first_word::<H, K>(&self.keyed, key), count)
     }
 
     /// [`insert_count`](Self::insert_count) for a key that is hashed already.
@@ -40,11 +40,16 @@ impl<H: StreamHash> CountingFilter<H> {
     /// # Errors
     /// As [`insert`](Self::insert).
     pub fn insert_count_hashed(&mut self, key: &Hashed<'_>, count: u64) -> Result<(), Error> {
-        self.insert_h0(key.h0(), count)
+        self.add_h0(key.h0(), count)
+    }
+
+    #[inline(always)]
+    pub(super) fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
+        self.add_h0(h0, 1)
     }
 
     #[inline]
-    pub(super) fn insert_h0(&mut self, h0: u64, count: u64) -> Result<(), Error> {
+    pub(super) fn add_h0(&mut self, h0: u64, count: u64) -> Result<(), Error> {
         if count == 1 && self.core.contains(h0) == Found::No && self.core.insert_plain(h0) {
             self.total += 1;
             return Ok(());

@@ -24,17 +24,15 @@ mod write;
 use std::fmt;
 
 pub use self::iter::Iter;
-use crate::batch::Interrupted;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
+use crate::facade::facade;
 use crate::geometry::Geometry;
-use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
+use crate::hash::{Seed, Sip13, StreamHash};
 use crate::mem::Memory;
-use crate::outcome::Removed;
 use crate::stats::Stats;
 use crate::table::{Bare, Found, Table};
-use crate::traits::{Filter, Insert, Remove};
 use crate::violation::Violation;
 
 /// A quotient filter: approximate membership with removal, iteration and duplicates.
@@ -82,6 +80,11 @@ impl QuotientFilter {
     }
 }
 
+facade! {
+    [H: StreamHash, M: Bytes] QuotientFilter<H, M>: Hash, Words, Filter;
+    [H: StreamHash] QuotientFilter<H>: Insert, Remove, Clone;
+}
+
 impl<H: StreamHash> Buildable for QuotientFilter<H> {
     type WithHash<X: StreamHash> = QuotientFilter<X>;
 
@@ -98,30 +101,6 @@ impl<H: StreamHash> Buildable for QuotientFilter<H> {
 }
 
 impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
-    /// Hashes a key the way this filter does, for the methods that take a [`Hashed`] key: of
-    /// this filter, or of another one with the same hash and seed.
-    #[inline]
-    #[must_use]
-    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        Hashed::new::<H, K>(&self.seed, key)
-    }
-
-    /// May `key` be a member? `false` is certain; `true` is wrong for a key that was never
-    /// inserted at the false-positive rate.
-    #[inline]
-    #[must_use]
-    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_h0(first_word::<H, K>(&self.keyed, key))
-    }
-
-    /// [`contains`](Self::contains) for a key that is hashed already, with this filter's hash
-    /// and seed. (Under others it is another key, which nothing here can notice.)
-    #[inline]
-    #[must_use]
-    pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.contains_h0(key.h0())
-    }
-
     #[inline(always)]
     fn contains_h0(&self, h0: u64) -> bool {
         let table = &self.core.table;
@@ -134,12 +113,6 @@ impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
         self.core.table.used()
     }
 
-    /// Is it empty?
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Items per slot. Above [`sizing::MAX_LOAD`](crate::sizing::MAX_LOAD) insertions become slow.
     #[must_use]
     pub fn load(&self) -> f64 {
@@ -150,12 +123,6 @@ impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
     #[must_use]
     pub fn geometry(&self) -> Geometry {
         self.core.table.geometry()
-    }
-
-    /// The seed of the hash. Keep it from those who may choose keys.
-    #[must_use]
-    pub fn seed(&self) -> Seed {
-        self.seed
     }
 
     /// All fingerprints in hash order, duplicates as often as they were inserted.
@@ -209,16 +176,6 @@ impl<H: StreamHash> QuotientFilter<H> {
     }
 }
 
-impl<H: StreamHash> Clone for QuotientFilter<H> {
-    fn clone(&self) -> Self {
-        match self.try_clone() {
-            Ok(copy) => copy,
-            // As `Vec` does; `try_clone` is there for those who would rather know.
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
 impl<H: StreamHash, M: Bytes> fmt::Debug for QuotientFilter<H, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("QuotientFilter")
@@ -230,69 +187,5 @@ impl<H: StreamHash, M: Bytes> fmt::Debug for QuotientFilter<H, M> {
             )
             .field("hash", &H::KIND)
             .finish_non_exhaustive()
-    }
-}
-
-impl<H: StreamHash, M: Bytes> Filter for QuotientFilter<H, M> {
-    #[inline]
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        self.hash(key)
-    }
-
-    #[inline]
-    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.contains_hashed(key)
-    }
-
-    #[inline]
-    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains(key)
-    }
-
-    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
-        self.contains_all(keys, found);
-    }
-
-    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
-        self.contains_all_hashed(keys, found);
-    }
-
-    fn len(&self) -> u64 {
-        self.len()
-    }
-
-    fn stats(&self) -> Stats {
-        self.stats()
-    }
-}
-
-impl<H: StreamHash> Insert for QuotientFilter<H> {
-    #[inline]
-    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
-        self.insert_hashed(key)
-    }
-
-    #[inline]
-    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        self.insert(key)
-    }
-
-    fn insert_batch<K: Key>(
-        &mut self,
-        keys: impl IntoIterator<Item = K>,
-    ) -> Result<(), Interrupted> {
-        self.insert_all(keys)
-    }
-}
-
-impl<H: StreamHash> Remove for QuotientFilter<H> {
-    #[inline]
-    fn remove_hashed(&mut self, key: &Hashed<'_>) -> Result<Removed, Error> {
-        self.remove_hashed(key)
-    }
-
-    #[inline]
-    fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
-        self.remove(key)
     }
 }
