@@ -273,7 +273,12 @@ fn file_error(bytes: &[u8]) -> String {
         Ok(FilterKind::Adaptive) => {
             AdaptiveFilter::<Sip13>::from_bytes(bytes).expect_err("damaged")
         }
-        _ => QuotientFilter::<Sip13>::from_bytes(bytes).expect_err("damaged"),
+        Ok(_) => QuotientFilter::<Sip13>::from_bytes(bytes).expect_err("damaged"),
+        // An impossible header of whatever kind.
+        Err(error) => {
+            QuotientFilter::<Sip13>::from_bytes(bytes).expect_err("damaged");
+            error
+        }
     };
     error.to_string()
 }

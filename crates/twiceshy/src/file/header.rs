@@ -41,6 +41,15 @@ pub struct Header {
 /// Bytes of a header that each kind has for itself.
 const EXTRA_BYTES: usize = 32;
 
+/// What a header says about its file, beside the filter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claims {
+    /// The number of the file's format.
+    version: u16,
+    /// Bytes of the table.
+    pub(super) table_bytes: u64,
+}
+
 impl Header {
     /// That of a filter in which all items are alike, each in a slot of its own.
     pub(crate) fn new<M, F: FileFilter<M>>(geometry: Geometry, seed: Seed, items: u64) -> Self {
@@ -84,13 +93,13 @@ impl Header {
         bytes
     }
 
-    /// Reads the header at the start of `bytes`, without looking at a table. Gives the bytes of the table
-    /// as well. Only [`check`](Self::check) tells whether there can be such a filter.
+    /// Reads the header at the start of `bytes`, without looking at a table. Only [`check`](Self::check)
+    /// tells whether there can be such a filter.
     ///
     /// # Errors
-    /// [`Error::Format`] if this is no file of ours, or one of another version;
+    /// [`Error::Format`] if this is no file of ours, or one of a later version;
     /// [`Error::Corrupt`] if some field is impossible.
-    pub(super) fn decode(bytes: &[u8]) -> Result<(Self, u64), Error> {
+    pub(super) fn decode(bytes: &[u8]) -> Result<(Self, Claims), Error> {
         let start = &bytes[..bytes.len().min(MAGIC.len())];
         if start.is_empty() || !MAGIC.starts_with(start) {
             return Err(Error::format("it does not start with \"twiceshy\""));
@@ -138,18 +147,24 @@ impl Header {
                 "the bytes of its header that are kept for later use are not zero",
             ));
         }
-        if version != header.kind.version() {
-            return Err(Error::format(format!(
-                "its format has number {version}; this library reads {} filters of number {}",
-                header.kind,
-                header.kind.version()
-            )));
-        }
-        Ok((header, table_bytes))
+        Ok((
+            header,
+            Claims {
+                version,
+                table_bytes,
+            },
+        ))
     }
 
-    /// Could there be a filter `F` like this, with a table of so many bytes?
-    pub(super) fn check<M, F: FileFilter<M>>(&self, table_bytes: u64) -> Result<(), Error> {
+    /// Could there be a file of a filter `F` like this?
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if not; [`Error::Format`] if it is one of another version.
+    pub(super) fn check<M, F: FileFilter<M>>(&self, claims: &Claims) -> Result<(), Error> {
+        let Claims {
+            version,
+            table_bytes,
+        } = *claims;
         let most_bits = F::most_value_bits(self);
         if self.value_bits > most_bits {
             return Err(Error::corrupt(format!(
@@ -168,9 +183,24 @@ impl Header {
                 self.geometry.slots()
             )));
         }
-        if self.kind.is_words() {
-            return self.check_words();
+        match self.kind.is_words() {
+            true => self.check_words()?,
+            false => self.check_counts(slots)?,
         }
+        if version != self.kind.version() {
+            return Err(Error::format(format!(
+                "its format has number {version}; this library reads {} filters of number {}",
+                self.kind,
+                self.kind.version()
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Header {
+    /// Do the counts of a filter with so many slots fit together?
+    fn check_counts(&self, slots: u64) -> Result<(), Error> {
         let fingerprints = self.live.checked_add(self.ghosts);
         let is_bloom = self.kind.is_bloom();
         let possible = (self.used <= slots || is_bloom)
@@ -192,9 +222,7 @@ impl Header {
             )))
         }
     }
-}
 
-impl Header {
     /// A list that is words and nothing else has no slots: `live` and `ghosts` are the lengths
     /// of its YES and NO lists.
     fn check_words(&self) -> Result<(), Error> {

@@ -32,7 +32,7 @@ fn whole(bytes: &[u8], table_bytes: usize) -> Result<&[u8], Error> {
 
 /// A header of the kind and hash of `F`, and the bytes of its table.
 fn decode<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<(Header, usize), Error> {
-    let (header, table_bytes) = Header::decode(bytes)?;
+    let (header, claims) = Header::decode(bytes)?;
     if (header.kind, header.hash) != (F::KIND, F::HASH) {
         return Err(Error::format(format!(
             "it holds the {} filter with the hash {}, not the {} filter with the hash {}",
@@ -42,9 +42,9 @@ fn decode<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<(Header, usize), Error> {
             F::HASH
         )));
     }
-    header.check::<M, F>(table_bytes)?;
+    header.check::<M, F>(&claims)?;
     // As many as `F` says that there are, which is a `usize`.
-    Ok((header, table_bytes as usize))
+    Ok((header, claims.table_bytes as usize))
 }
 
 /// The bytes are those that were written.
@@ -80,7 +80,7 @@ pub(super) fn view<'b, F: FileFilter<&'b [u8]>>(bytes: &'b [u8]) -> Result<F, Er
 pub(crate) fn view_any_hash<'b, F: FileFilter<&'b [u8]>>(
     bytes: &'b [u8],
 ) -> Result<(Header, F), Error> {
-    let (header, table_bytes) = Header::decode(bytes)?;
+    let (header, claims) = Header::decode(bytes)?;
     if header.kind != F::KIND {
         return Err(Error::format(format!(
             "it holds the {} filter, not the {} filter",
@@ -88,8 +88,8 @@ pub(crate) fn view_any_hash<'b, F: FileFilter<&'b [u8]>>(
             F::KIND
         )));
     }
-    header.check::<&'b [u8], F>(table_bytes)?;
-    let table = whole(bytes, table_bytes as usize)?;
+    header.check::<&'b [u8], F>(&claims)?;
+    let table = whole(bytes, claims.table_bytes as usize)?;
     check_sum(&bytes[..HEADER_BYTES], table)?;
     Ok((header, verified(&header, table)?))
 }
