@@ -59,7 +59,7 @@ pub trait LockStep {
 /// cells.relocate(7, 2)?;
 /// assert_eq!(cells.read(2, |key| key.to_vec())?, Some(b"anna".to_vec()));
 /// assert_eq!(cells.read(7, |key| key.to_vec())?, None);
-/// # Ok::<(), std::convert::Error>(())
+/// # Ok::<(), twiceshy::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MemoryCells {
