@@ -487,6 +487,8 @@ fn golden_damage_is_refused_with_the_right_words() {
         assert_ne!(judge(&bytes), Verdict::Accepted, "{name}");
         let kind = any::peek(&bytes).map(|info| info.kind);
         let error = match kind {
+            // What its own kind says of its header.
+            Err(error) => error,
             Ok(FilterKind::Counting) => View::<CountingFilter>::new(&bytes).unwrap_err(),
             Ok(FilterKind::Adaptive) => View::<AdaptiveFilter>::new(&bytes).unwrap_err(),
             Ok(FilterKind::Cuckoo) => View::<CuckooFilter>::new(&bytes).unwrap_err(),
