@@ -66,7 +66,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// Adds an unmarked slot for a fingerprint to its run, which is sorted.
     #[inline(always)]
     pub(crate) fn insert(&mut self, at: Fingerprint) -> Put {
-        if self.is_unmarked() {
+        if S::MARKS && self.is_unmarked() {
             self.insert_beside::<Bare, ()>(at, ())
         } else {
             self.insert_beside::<S, ()>(at, ())
