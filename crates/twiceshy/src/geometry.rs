@@ -74,11 +74,17 @@ impl Geometry {
                 Self::MAX_ID_BITS
             )));
         }
-        Ok(Geometry {
+        Ok(Self::of_table(slots, remainder_bits))
+    }
+
+    /// A geometry of 1 to 56 remainder bits, whether ids fit in a word or not: they do unless a table is
+    /// built for its own sake.
+    pub(crate) fn of_table(slots: u64, remainder_bits: u32) -> Self {
+        Geometry {
             slots,
             remainder_bits,
             dropped_bits: 64 - remainder_bits,
-        })
+        }
     }
 
     /// Slots that quotients point at.

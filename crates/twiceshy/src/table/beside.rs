@@ -8,7 +8,6 @@
 //!                                                       a block is full: nothing moves
 //! ```
 
-use super::Fingerprint;
 use super::find::{Found, Run};
 use super::lane::Sidecar;
 use super::table::Table;
@@ -76,13 +75,9 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// The body of [`contains_beside`](Self::contains_beside), which looks at nothing but the home
     /// block.
     #[inline(always)]
-    pub(super) fn contains_beside_on<I: Isa, B: Beside<S>>(
-        &self,
-        at: Fingerprint,
-        beside: B,
-    ) -> Found {
-        let Some(run) = self.view::<I, S>(at) else {
-            return self.contains_beside_slow(at, beside);
+    pub(super) fn contains_beside_on<I: Isa, B: Beside<S>>(&self, h0: u64, beside: B) -> Found {
+        let Some(run) = self.view::<I, S>(self.at(h0)) else {
+            return self.contains_beside_slow(h0, beside);
         };
         // The last slot up to which something beside it would make a difference. The caller
         // branches on whether there is one, too.
@@ -100,9 +95,10 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     pub(super) fn contains_beside_slow_on<I: Isa, B: Beside<S>>(
         &self,
-        at: Fingerprint,
+        h0: u64,
         beside: B,
     ) -> Found {
+        let at = self.at(h0);
         let run = self.run_slow_on::<I>(at.quotient);
         let found = self.run_contains::<I>(&run, at.remainder);
         let matters = B::CHANGES_REMAINDERS || found != Found::No;

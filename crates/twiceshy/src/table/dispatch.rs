@@ -29,7 +29,7 @@ dispatch! {
         #[inline(always)]
         pub(crate) fn contains_beside[B: Beside<S>](
             &self,
-            at: Fingerprint,
+            h0: u64,
             beside: B,
         ) -> Found = contains_beside_on;
 
@@ -38,18 +38,18 @@ dispatch! {
         #[inline(never)]
         pub(super) fn contains_beside_slow[B: Beside<S>](
             &self,
-            at: Fingerprint,
+            h0: u64,
             beside: B,
         ) -> Found = contains_beside_slow_on;
 
         /// [`contains`](Self::contains), where `L` is `S`, or stands for it if nothing is marked.
         #[inline(always)]
-        pub(super) fn contains_with[L: Sidecar](&self, at: Fingerprint) -> Found = contains_on;
+        pub(super) fn contains_with[L: Sidecar](&self, h0: u64) -> Found = contains_on;
 
         /// [`contains`](Self::contains) for a run that most likely leaves its home block.
         #[cold]
         #[inline(never)]
-        pub(crate) fn contains_slow(&self, at: Fingerprint) -> Found = contains_slow_on;
+        pub(crate) fn contains_slow(&self, h0: u64) -> Found = contains_slow_on;
 
         /// [`contains_many`](Self::contains_many), where `L` is `S`, or stands for it if nothing is
         /// marked.

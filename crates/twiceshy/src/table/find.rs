@@ -109,22 +109,25 @@ impl<'t> RunView<'t> {
 }
 
 impl<S: Sidecar, M: Bytes> Table<S, M> {
-    /// Is a fingerprint there?
+    /// Is the fingerprint of a key with this first word there?
     #[inline(always)]
-    pub(crate) fn contains(&self, at: Fingerprint) -> Found {
+    pub(crate) fn contains(&self, h0: u64) -> Found {
         if self.is_unmarked() {
-            self.contains_with::<Bare>(at)
+            self.contains_with::<Bare>(h0)
         } else {
-            self.contains_with::<S>(at)
+            self.contains_with::<S>(h0)
         }
     }
 
     /// The body of [`contains`](Self::contains), which looks at nothing but the home block. `L` is `S`, or
     /// stands for it where nothing is marked.
+    ///
+    /// It is handed the hash, not the fingerprint: that is two words, which would have to be kept for the
+    /// slow way all along.
     #[inline(always)]
-    pub(super) fn contains_on<I: Isa, L: Sidecar>(&self, at: Fingerprint) -> Found {
-        let Some(run) = self.view::<I, L>(at) else {
-            return self.contains_slow(at);
+    pub(super) fn contains_on<I: Isa, L: Sidecar>(&self, h0: u64) -> Found {
+        let Some(run) = self.view::<I, L>(self.at(h0)) else {
+            return self.contains_slow(h0);
         };
         // Slots that differ do not matter, whosever they are. The caller branches on the answer, too, so
         // this branch is no new one to predict.
@@ -179,7 +182,8 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// The body of [`contains_slow`](Self::contains_slow).
     #[inline(always)]
-    pub(super) fn contains_slow_on<I: Isa>(&self, at: Fingerprint) -> Found {
+    pub(super) fn contains_slow_on<I: Isa>(&self, h0: u64) -> Found {
+        let at = self.at(h0);
         let run = self.run_slow_on::<I>(at.quotient);
         self.run_contains::<I>(&run, at.remainder)
     }

@@ -186,7 +186,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
                 "{quotients} slots do not fit in memory"
             )));
         };
-        let geometry = Geometry::new(quotients, slot_bits - ignored_bits)?;
+        let geometry = Geometry::of_table(quotients, slot_bits - ignored_bits);
         let packed = Packed::new(slot_bits, ignored_bits);
         let Some(blocks) = Blocks::new(memory(bytes)?, packed, blocks) else {
             return Err(Error::geometry(format!(
@@ -265,10 +265,11 @@ impl<S: Sidecar, M> Table<S, M> {
         self.marked
     }
 
-    /// Is no slot marked?
+    /// Is there nothing in the lanes, which have marks alone, as no slot is marked? Then nobody needs to
+    /// look at them.
     #[inline(always)]
-    pub(crate) fn is_unmarked(&self) -> bool {
-        !S::MARKS || self.marked == 0
+    pub(super) fn is_unmarked(&self) -> bool {
+        S::MARKS && S::BYTES == size_of::<u64>() && self.marked == 0
     }
 
     /// `Error::Full` with this table's figures.

@@ -23,7 +23,7 @@ impl<M: Bytes> Core<M> {
             keys,
             hash,
             |hashes, found, unclear| table.contains_many(hashes, found, unclear),
-            |key, h0| table.contains_slow(table.at(h0)).or_ask(|| words(key)),
+            |key, h0| table.contains_slow(h0).or_ask(|| words(key)),
             each,
         );
     }

@@ -211,7 +211,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     #[inline]
     pub(crate) fn contains_slow<K: Key + ?Sized>(&self, key: &K) -> bool {
         let table = &self.core.table;
-        let found = table.contains_slow(table.at(self.first_word(key)));
+        let found = table.contains_slow(self.first_word(key));
         found.or_ask(|| self.contains_by_words(key))
     }
 

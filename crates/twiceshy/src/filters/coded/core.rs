@@ -82,7 +82,7 @@ impl<S: Symbols, M: Bytes> Core<S, M> {
     /// Does a slot match a key with this `h0`? `Ask` if symbols decide.
     #[inline(always)]
     pub(super) fn contains(&self, h0: u64) -> Found {
-        self.table.contains_beside(self.table.at(h0), self.coding)
+        self.table.contains_beside(h0, self.coding)
     }
 
     /// How many slots have a symbol. Reads every block.

@@ -104,7 +104,7 @@ impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
     #[inline(always)]
     fn contains_h0(&self, h0: u64) -> bool {
         let table = &self.core.table;
-        table.contains(table.at(h0)) == Found::Yes
+        table.contains(h0) == Found::Yes
     }
 
     /// How many items the filter holds, duplicates counted.
