@@ -2,7 +2,9 @@
 
 pub mod adaptive;
 pub mod coded;
+pub(crate) mod core;
 pub mod counting;
+
 pub mod plain;
 mod union;
 

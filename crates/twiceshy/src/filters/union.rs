@@ -5,8 +5,8 @@
 //! and have one slot; they are copied. The others are read, and where two of a minirun can't stand side by
 //! side, [`Equal`] says what becomes of them.
 
-use super::adaptive::core::Core;
-use super::adaptive::fill::Fill;
+use super::core::Core;
+use super::core::fill::Fill;
 use crate::bits::{Bytes, mask_below};
 use crate::entry::Entry;
 use crate::error::Error;

@@ -5,7 +5,7 @@ use super::dynamic::{DynamicList, Form, Outcome, empty};
 use super::minirun::{Members, entry};
 use crate::error::Error;
 use crate::filters::adaptive::AdaptiveFilter;
-use crate::filters::adaptive::fill::Fill;
+use crate::filters::core::fill::Fill;
 use crate::geometry::Geometry;
 use crate::hash::{Hashed, StreamHash};
 use crate::minirun::Minirun;

@@ -65,7 +65,7 @@ use super::{Answer, List, Listed, StaticYesNo, YesNoList, plan};
 use crate::builder::Parts;
 use crate::error::Error;
 use crate::filters::adaptive::AdaptiveFilter;
-use crate::filters::adaptive::core::Core;
+use crate::filters::core::Core;
 use crate::geometry::Geometry;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
 use crate::mem::HugePages;

@@ -5,7 +5,7 @@ use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
 use crate::filters::adaptive::AdaptiveFilter;
-use crate::filters::adaptive::core::Core;
+use crate::filters::core::Core;
 use crate::filters::in_slots;
 use crate::hash::{HashKind, Seed, StreamHash};
 use crate::table::Order;

@@ -1,9 +1,9 @@
 //! Many keys at a time.
 
 use super::AdaptiveFilter;
-use super::core::Core;
 use crate::batch::{Interrupted, PIECE, in_pieces, insert_in_pieces};
 use crate::bits::Bytes;
+use crate::filters::core::Core;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
 use crate::minirun::Minirun;
 

@@ -1,13 +1,13 @@
 //! Loading a filter from sorted fingerprints, and from sorted keys with counts and values.
 
 use super::AdaptiveFilter;
-use super::core::Core;
-use super::fill::Fill;
 use super::keyed::is_same;
 use super::write::check_entry;
 use crate::builder::Builder;
 use crate::bulk::{BulkLoad, IntoLoader, Loader, exact_len};
 use crate::error::Error;
+use crate::filters::core::Core;
+use crate::filters::core::fill::Fill;
 use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::{Hashed, Seed, StreamHash};
 use crate::minirun::Minirun;

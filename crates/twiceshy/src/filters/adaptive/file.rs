@@ -1,11 +1,11 @@
 //! The filter as a file, and over one; see [`file`](crate::file).
 
 use super::AdaptiveFilter;
-use super::core::Core;
 use crate::bits::Bytes;
 use crate::bits::Packed;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
+use crate::filters::core::Core;
 use crate::filters::table_size;
 use crate::hash::{HashKind, Seed, StreamHash};
 use crate::mem::HugePages;

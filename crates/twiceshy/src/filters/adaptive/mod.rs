@@ -48,27 +48,23 @@
 
 mod batch;
 pub(crate) mod bulk;
-pub(crate) mod core;
 mod file;
-pub(crate) mod fill;
 mod hand_over;
 mod iter;
 mod keyed;
-mod lookup;
 mod merge;
 pub mod rebuild;
-mod verify;
 mod write;
 
 use std::fmt;
 
-use self::core::Core;
 use crate::batch::Interrupted;
 use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::facade::facade;
+use crate::filters::core::Core;
 use crate::geometry::Geometry;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;

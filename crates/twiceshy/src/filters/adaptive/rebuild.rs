@@ -49,11 +49,11 @@
 //! ```
 
 use super::AdaptiveFilter;
-use super::core::Core;
-use super::fill::Fill;
 use super::keyed::is_same;
 use crate::bits::Bytes;
 use crate::error::Error;
+use crate::filters::core::Core;
+use crate::filters::core::fill::Fill;
 use crate::hash::{Hashed, StreamHash};
 use crate::merge::{Homes, too_full};
 use crate::prints::edit::must_part;

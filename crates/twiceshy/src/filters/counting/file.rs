@@ -4,7 +4,7 @@ use super::CountingFilter;
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
-use crate::filters::adaptive::core::Core;
+use crate::filters::core::Core;
 use crate::filters::table_size;
 use crate::hash::{HashKind, StreamHash};
 use crate::table::Marks;

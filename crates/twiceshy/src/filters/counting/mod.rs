@@ -31,7 +31,7 @@ use crate::bits::Bytes;
 use crate::builder::{Buildable, Builder, Parts};
 use crate::error::Error;
 use crate::facade::facade;
-use crate::filters::adaptive::core::{Contents, Core};
+use crate::filters::core::{Contents, Core};
 use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;

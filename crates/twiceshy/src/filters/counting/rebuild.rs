@@ -3,7 +3,7 @@
 use super::CountingFilter;
 use crate::bits::Bytes;
 use crate::error::Error;
-use crate::filters::adaptive::fill::Fill;
+use crate::filters::core::fill::Fill;
 use crate::hash::{Hashed, StreamHash};
 use crate::merge::too_full;
 use crate::prints::Print;

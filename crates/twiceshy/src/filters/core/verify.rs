@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::core::Core;
+use super::Core;
 use crate::bits::Bytes;
 use crate::prints::{Counter, Digit, max_digits};
 use crate::table::{Order, Tailed};

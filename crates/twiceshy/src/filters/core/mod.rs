@@ -1,4 +1,18 @@
-//! The filter without its hash function: a table of marked slots, read as miniruns.
+//! A table of marked slots, read as miniruns: what counting and adaptive filters, merges and lists share.
+//!
+//! It knows fingerprints with extensions, counters and values, and no keys: whoever owns it hashes, and
+//! brings the keys of a minirun where something is to be told apart.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `mod` | insert, adapt, remove, replace a minirun |
+//! | `lookup` | is a key there, and by which fingerprint |
+//! | `fill` | fingerprints in the order of their hashes, one after the other |
+//! | `verify` | what must hold, in one pass |
+
+pub(crate) mod fill;
+mod lookup;
+mod verify;
 
 use std::ops::Range;
 
@@ -273,7 +287,7 @@ impl Core {
             && self.table.extend(at, extension_slot(digit))
     }
 
-    /// [`AdaptiveFilter::adapt`](super::AdaptiveFilter::adapt) where the minirun holds one
+    /// [`AdaptiveFilter::adapt`](crate::AdaptiveFilter::adapt) where the minirun holds one
     /// fingerprint, without counter, of one key; `None` where it does not.
     pub(crate) fn adapt_alone(
         &mut self,

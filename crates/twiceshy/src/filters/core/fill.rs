@@ -1,6 +1,6 @@
 //! Filling a table with fingerprints in hash order.
 
-use super::core::Core;
+use super::Core;
 use crate::error::Error;
 use crate::geometry::{Fingerprint, Geometry};
 use crate::prints::{Layout, Print};

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::core::Core;
+use super::Core;
 use crate::bits::Bytes;
 use crate::hash::Hashed;
 use crate::prints::{Digit, Digits, Print, Stream, digits};
