@@ -62,7 +62,7 @@ impl Set for Forgetting {
         if let Err(Error::Full { .. }) = self.set.report_false_positive(key) {
             self.shape.seed = self.shape.seed.wrapping_add(0x0bad_5eed);
             self.set.rebuild(builder(&self.shape))?;
-            self.accesses.reads += self.set.len() as u64;
+            self.accesses.reads += self.set.len();
             self.set.report_false_positive(key)?;
         }
         Ok(())

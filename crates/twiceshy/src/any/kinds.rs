@@ -209,7 +209,7 @@ impl<H: StreamHash> Kind for AdaptiveCuckooFilter<H> {
         }
         let cells = keys.get_or_insert_with(MemoryCells::default);
         let hashed = Hashed::from_bytes::<H>(&self.seed(), key);
-        self.insert_hashed(&hashed, cells).map_err(Error::from)
+        self.insert_hashed(&hashed, cells)
     }
 }
 

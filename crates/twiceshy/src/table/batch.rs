@@ -3,7 +3,7 @@
 use super::Fingerprint;
 use super::lane::{Bare, Sidecar};
 use super::layout::Header;
-use super::table::{Table, split};
+use super::storage::{Table, split};
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa};
 

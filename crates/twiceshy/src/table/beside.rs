@@ -10,7 +10,7 @@
 
 use super::find::{Found, Run};
 use super::lane::Sidecar;
-use super::table::Table;
+use super::storage::Table;
 use crate::bits::{Bytes, Isa};
 
 /// A block whose lane has no room for what would come into it; nothing has changed.

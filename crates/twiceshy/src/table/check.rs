@@ -1,7 +1,7 @@
 //! Everything that must hold in a table, verified from scratch.
 
 use super::lane::Sidecar;
-use super::table::Table;
+use super::storage::Table;
 use crate::bits::Bytes;
 pub(super) use crate::violation::Violation;
 

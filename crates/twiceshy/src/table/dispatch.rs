@@ -15,7 +15,7 @@ use super::layout::Slot;
 use super::read::{Home, Scan};
 use super::remove::{Of, Taken};
 use super::shift::Gap;
-use super::table::Table;
+use super::storage::Table;
 use super::verify::{Order, Tailed};
 use super::writer::{Full, Writer};
 use super::{Bytes, Fingerprint, Violation};

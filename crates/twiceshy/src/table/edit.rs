@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::find::Run;
 use super::lane::Sidecar;
 use super::layout::{self, Slot};
-use super::table::{Table, split};
+use super::storage::{Table, split};
 use crate::bits::{Bytes, Isa};
 use crate::error::Error;
 

@@ -14,7 +14,7 @@ use std::ops::Range;
 use super::Fingerprint;
 use super::lane::{Bare, Sidecar};
 use super::layout::Header;
-use super::table::{Table, split};
+use super::storage::{Table, split};
 use crate::bits::{Bytes, Isa, RawBlock, in_register, mask_through, rank_through};
 
 /// The slots of one quotient's run.

@@ -22,7 +22,7 @@ use super::find::Run;
 use super::lane::{Bare, Sidecar};
 use super::layout::{self, Header, Place, Probe, Slot};
 use super::shift::Gap;
-use super::table::{Table, split};
+use super::storage::{Table, split};
 use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
 
 // Everywhere here `L` is `S`, or stands for it in a table where nothing is marked.

@@ -66,7 +66,7 @@ mod layout;
 mod read;
 mod remove;
 mod shift;
-mod table;
+mod storage;
 mod verify;
 mod writer;
 
@@ -82,8 +82,8 @@ pub use layout::Slot;
 pub use read::Runs;
 pub(crate) use read::{Buffer, Home, Scan};
 pub(crate) use remove::Taken;
-pub use table::{Table, TableOptions, spare_slots};
-pub(crate) use table::{size, size_of_blocks, split};
+pub use storage::{Table, TableOptions, spare_slots};
+pub(crate) use storage::{size, size_of_blocks, split};
 pub(crate) use verify::{Order, Tailed};
 pub use writer::Writer;
 

@@ -14,7 +14,7 @@
 
 use super::find::Run;
 use super::lane::Sidecar;
-use super::table::{Table, split};
+use super::storage::{Table, split};
 use crate::bits::{Bytes, Cpu, Isa, Portable, mask_below};
 
 impl<S: Sidecar, M: Bytes> Table<S, M> {

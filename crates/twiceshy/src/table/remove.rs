@@ -11,7 +11,7 @@ use super::Fingerprint;
 use super::lane::Sidecar;
 use super::layout::{self, Header};
 use super::shift::Gap;
-use super::table::Table;
+use super::storage::Table;
 use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
 
 /// How many fingerprints of one slot a minirun must have for one of them to be removed.

@@ -25,7 +25,7 @@ use super::find::Run;
 use super::insert::Put;
 use super::lane::Sidecar;
 use super::layout::{self, Slot};
-use super::table::{Table, split};
+use super::storage::{Table, split};
 use crate::bits::{Bytes, Isa, Portable, RawBlock, RawBlockMut};
 use crate::error::Error;
 

@@ -23,7 +23,7 @@
 use super::check::{Violation, require};
 use super::lane::Sidecar;
 use super::layout::{self, Header};
-use super::table::Table;
+use super::storage::Table;
 use crate::bits::{Bytes, Isa, Scan, mask_below};
 
 /// A fingerprint of more than one slot.

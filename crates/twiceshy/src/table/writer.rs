@@ -34,7 +34,7 @@
 use super::Geometry;
 use super::lane::Sidecar;
 use super::layout::{self, Slot};
-use super::table::{Table, split};
+use super::storage::{Table, split};
 use crate::bits::{Cpu, Isa, OpenBlocks, mask_below, store_word};
 use crate::error::Error;
 

@@ -6,7 +6,7 @@ use super::{bytes, options};
 use crate::bits::mask_below;
 use crate::error::Error;
 use crate::table::layout::{self, Slot};
-use crate::table::table::split;
+use crate::table::storage::split;
 use crate::table::{Mark, Sidecar, Table, TableOptions, Writer};
 
 struct SimpleWriter<S: Sidecar> {
