@@ -1,5 +1,7 @@
 //! Tests of the tests: the suite passes what is right and notices what is wrong.
 
+#![allow(clippy::unwrap_used)] // here, a panic is the message
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
