@@ -100,7 +100,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     ) -> Found {
         let at = self.at(h0);
         let run = self.run_slow_on::<I>(at.quotient);
-        let found = self.run_contains::<I>(&run, at.remainder);
+        let found = self.run_contains::<I, S>(&run, at.remainder);
         let matters = B::CHANGES_REMAINDERS || found != Found::No;
         match matters && self.asks_run(&run, beside) {
             true => Found::Ask,

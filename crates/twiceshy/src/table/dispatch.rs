@@ -46,10 +46,10 @@ dispatch! {
         #[inline(always)]
         pub(super) fn contains_with[L: Sidecar](&self, h0: u64) -> Found = contains_on;
 
-        /// [`contains`](Self::contains) for a run that most likely leaves its home block.
+        /// [`contains_slow`](Self::contains_slow), where `L` is `S`, or stands for it if nothing is marked.
         #[cold]
         #[inline(never)]
-        pub(crate) fn contains_slow(&self, h0: u64) -> Found = contains_slow_on;
+        pub(super) fn contains_slow_with[L: Sidecar](&self, h0: u64) -> Found = contains_slow_on;
 
         /// [`contains_many`](Self::contains_many), where `L` is `S`, or stands for it if nothing is
         /// marked.
@@ -145,13 +145,14 @@ dispatch! {
         #[inline(always)]
         pub(crate) fn extend(&mut self, at: Fingerprint, digit: Slot<S::Item>) -> bool = extend_on;
 
-        /// Takes a fingerprint out of its minirun, if all there are of one slot.
+        /// [`remove_any`](Self::remove_any), where `L` is `S`, or stands for it if nothing is marked.
         #[inline(always)]
-        pub(crate) fn remove_any(&mut self, at: Fingerprint) -> Taken = remove_any_on;
+        pub(super) fn remove_any_with[L: Sidecar](&mut self, at: Fingerprint) -> Taken =
+            remove_any_on;
 
-        /// The same if there are so many.
+        /// [`remove_one_of`](Self::remove_one_of) in the same way.
         #[inline(always)]
-        pub(crate) fn remove_one_of(&mut self, at: Fingerprint, count: u32) -> Taken =
+        pub(super) fn remove_one_of_with[L: Sidecar](&mut self, at: Fingerprint, count: u32) -> Taken =
             remove_one_of_on;
 
         /// Removes a fingerprint wherever the run is, however long, and marked or not.

@@ -113,7 +113,8 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     pub(crate) fn contains(&self, h0: u64) -> Found {
         if self.is_unmarked() {
-            self.contains_with::<Bare>(h0)
+            // `Ask` is no answer here, which callers can then leave out.
+            (self.contains_with::<Bare>(h0) != Found::No).into()
         } else {
             self.contains_with::<S>(h0)
         }
@@ -127,7 +128,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     pub(super) fn contains_on<I: Isa, L: Sidecar>(&self, h0: u64) -> Found {
         let Some(run) = self.view::<I, L>(self.at(h0)) else {
-            return self.contains_slow(h0);
+            return self.contains_slow_with::<L>(h0);
         };
         // Slots that differ do not matter, whosever they are. The caller branches on the answer, too, so
         // this branch is no new one to predict.
@@ -180,17 +181,27 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         })
     }
 
-    /// The body of [`contains_slow`](Self::contains_slow).
-    #[inline(always)]
-    pub(super) fn contains_slow_on<I: Isa>(&self, h0: u64) -> Found {
-        let at = self.at(h0);
-        let run = self.run_slow_on::<I>(at.quotient);
-        self.run_contains::<I>(&run, at.remainder)
+    /// [`contains`](Self::contains) for a run that most likely leaves its home block.
+    #[inline]
+    pub(crate) fn contains_slow(&self, h0: u64) -> Found {
+        self.contains_slow_with::<S>(h0)
     }
 
-    /// Is a remainder in a run?
+    /// The body of [`contains_slow`](Self::contains_slow). `L` is as in [`contains_on`](Self::contains_on).
     #[inline(always)]
-    pub(crate) fn run_contains<I: Isa>(&self, run: &Run, remainder: u64) -> Found {
+    pub(super) fn contains_slow_on<I: Isa, L: Sidecar>(&self, h0: u64) -> Found {
+        let at = self.at(h0);
+        // Many quotients have no run: then there is nothing to look for.
+        if !self.is_occupied(at.quotient) {
+            return Found::No;
+        }
+        let run = self.run_slow_on::<I>(at.quotient);
+        self.run_contains::<I, L>(&run, at.remainder)
+    }
+
+    /// Is a remainder in a run? `L` is as in [`contains_on`](Self::contains_on).
+    #[inline(always)]
+    pub(crate) fn run_contains<I: Isa, L: Sidecar>(&self, run: &Run, remainder: u64) -> Found {
         let packed = self.packed();
         let pattern = packed.repeat_compared(remainder);
         let mut found = Found::No;
@@ -202,12 +213,12 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             let count = u64::from(packed.per_window().min(64 - i)).min(run.end - at);
             let block = self.block(block);
             let equal = packed.equal(block.window(i), pattern, count as u32);
-            if !S::MARKS {
+            if !L::MARKS {
                 if equal != 0 {
                     return Found::Yes;
                 }
             } else {
-                let marked = S::marked(block.lane()) >> i;
+                let marked = L::marked(block.lane()) >> i;
                 if equal != 0 {
                     match among_marks(packed.slots_of::<I>(equal), marked, before) {
                         Found::Yes => return Found::Yes,

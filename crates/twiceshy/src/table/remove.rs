@@ -8,7 +8,7 @@
 //! All else is `remove_slow`: find the run, find the slot in it, close that.
 
 use super::Fingerprint;
-use super::lane::Sidecar;
+use super::lane::{Bare, Sidecar};
 use super::layout::{self, Header};
 use super::shift::Gap;
 use super::storage::Table;
@@ -107,21 +107,45 @@ impl Found {
 }
 
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
-    /// The body of [`remove_any`](Self::remove_any).
+    /// Takes a fingerprint out of its minirun, if all there are of one slot.
     #[inline(always)]
-    pub(super) fn remove_any_on<I: Isa>(&mut self, at: Fingerprint) -> Taken {
-        self.remove::<I>(at.quotient, at.remainder, Of::Any)
+    pub(crate) fn remove_any(&mut self, at: Fingerprint) -> Taken {
+        if self.is_unmarked() {
+            self.remove_any_with::<Bare>(at)
+        } else {
+            self.remove_any_with::<S>(at)
+        }
     }
 
-    /// The body of [`remove_one_of`](Self::remove_one_of).
+    /// The same if there are so many.
     #[inline(always)]
-    pub(super) fn remove_one_of_on<I: Isa>(&mut self, at: Fingerprint, count: u32) -> Taken {
-        self.remove::<I>(at.quotient, at.remainder, Of::Exactly(count))
+    pub(crate) fn remove_one_of(&mut self, at: Fingerprint, count: u32) -> Taken {
+        if self.is_unmarked() {
+            self.remove_one_of_with::<Bare>(at, count)
+        } else {
+            self.remove_one_of_with::<S>(at, count)
+        }
+    }
+
+    /// The body of [`remove_any`](Self::remove_any). `L` is `S`, or stands for it where nothing is marked.
+    #[inline(always)]
+    pub(super) fn remove_any_on<I: Isa, L: Sidecar>(&mut self, at: Fingerprint) -> Taken {
+        self.remove::<I, L>(at.quotient, at.remainder, Of::Any)
+    }
+
+    /// The body of [`remove_one_of`](Self::remove_one_of), with `L` as there.
+    #[inline(always)]
+    pub(super) fn remove_one_of_on<I: Isa, L: Sidecar>(
+        &mut self,
+        at: Fingerprint,
+        count: u32,
+    ) -> Taken {
+        self.remove::<I, L>(at.quotient, at.remainder, Of::Exactly(count))
     }
 
     #[inline(always)]
-    fn remove<I: Isa>(&mut self, quotient: u64, remainder: u64, of: Of) -> Taken {
-        match self.remove_short::<I>(quotient, remainder, of) {
+    fn remove<I: Isa, L: Sidecar>(&mut self, quotient: u64, remainder: u64, of: Of) -> Taken {
+        match self.remove_short::<I, L>(quotient, remainder, of) {
             Short::Done(taken) => taken,
             Short::Across(gap) => {
                 self.close_across(gap);
@@ -133,7 +157,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
 
     /// [`remove`](Self::remove) from a run that is in its home block and has no marked slots.
     #[inline(always)]
-    fn remove_short<I: Isa>(&mut self, quotient: u64, remainder: u64, of: Of) -> Short {
+    fn remove_short<I: Isa, L: Sidecar>(&mut self, quotient: u64, remainder: u64, of: Of) -> Short {
         // Made before the rest, so that what it is made of need not be kept.
         let pattern = self.packed().repeat_compared(remainder);
         let pattern = in_register(pattern);
@@ -147,7 +171,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         };
         let mut two = two.in_register();
         two.near().as_ref().prefetch_slots(i);
-        let header = Header::read::<S>(&two.near().as_ref());
+        let header = Header::read::<L>(&two.near().as_ref());
         if header.offset > 63 {
             return Short::NotHere;
         }
@@ -156,13 +180,13 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Short::Done(Taken::NotFound);
         };
         let run = header.member_run::<I>(rank, i);
-        let found = match Found::find::<S>(&mut two, run, pattern, of) {
+        let found = match Found::find::<L>(&mut two, run, pattern, of) {
             Ok(found) => found,
             Err(short) => return short,
         };
         // Read again, where it is needed again: there is no register for each of it.
         let mut two = two.in_register();
-        let header = Header::read::<S>(&two.near().as_ref());
+        let header = Header::read::<L>(&two.near().as_ref());
         let last = header.last_moving::<I>(found.start);
         let mut two = two.in_register();
         // Is it all there is of the run?
@@ -176,7 +200,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             });
         };
         let at = found.slot(&two);
-        layout::close_beside::<I, S>(&mut two.near(), found.start, at, to);
+        layout::close_beside::<I, L>(&mut two.near(), found.start, at, to);
         two.close::<I>(found.start, found.before, to);
         self.used -= 1;
         Short::Done(Taken::One)
