@@ -348,10 +348,9 @@ fn against_the_model<S: Made>() {
         }
     }
     let all = [full, counted, removed, unclear, extended, extendable];
-    assert!(
-        full > 10 && removed > 5 * steps && unclear > steps,
-        "{all:?}"
-    );
+    assert!(removed > 5 * steps && unclear > steps, "{all:?}");
+    // A share of the cases may be too few to fill a table.
+    assert!(full > 10 || share::divisor() > 1, "{all:?}");
     assert_eq!(counted > steps / 4, S::MARKED_RUNENDS, "{all:?}");
     // In the home block they are, and not all are there.
     assert_eq!(extended > extendable / 10, S::MARKS, "{all:?}");
