@@ -23,9 +23,11 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// All stored fingerprints in hash order, ghosts included.
     ///
     /// ```
-    /// use twiceshy::AdaptiveSet;
+    /// use twiceshy::hash::Seed;
+    /// use twiceshy::{AdaptiveFilter, AdaptiveSet};
     ///
-    /// let mut set = AdaptiveSet::new(100, 0.2)?;
+    /// let builder = AdaptiveFilter::builder().slots(10).remainder_bits(2);
+    /// let mut set = AdaptiveSet::from_builder(builder.seed(Seed::from_u64(1)))?;
     /// set.insert("robin")?;
     /// for query in 0..1_000_u64 {
     ///     set.report_false_positive(&query)?;
