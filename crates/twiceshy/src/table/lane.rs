@@ -1,6 +1,6 @@
 //! Per-slot data that rides along when slots move.
 //!
-//! The engine moves slots up and down; whatever a filter stores beside each slot must
+//! The table moves slots up and down; whatever a filter stores beside each slot must
 //! move with them. A [`Sidecar`] is that data for the 64 slots of one block: its *lane*.
 //! It is marks, or something of each slot's own, or nothing.
 //!
@@ -26,7 +26,7 @@ pub trait Sidecar: Lane {
     type Item: Copy + Default + PartialEq + std::fmt::Debug;
 
     /// May slots be marked? If not, [`marked`](Sidecar::marked) is always zero. If so, the lane is a
-    /// word with the marks, which the engine may move along with the word before it, the runend bits.
+    /// word with the marks, which the table may move along with the word before it, the runend bits.
     const MARKS: bool;
 
     /// The largest block offset that is stored as it is; larger ones are found by

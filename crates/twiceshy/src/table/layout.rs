@@ -353,7 +353,7 @@ pub struct Slot<T> {
     pub value: u64,
     /// The runend bit. On a marked slot its meaning is the filter's.
     pub runend: bool,
-    /// The sidecar's data.
+    /// What rides along with it.
     pub item: T,
 }
 
