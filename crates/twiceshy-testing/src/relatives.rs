@@ -4,7 +4,7 @@ use crate::adaptive::universe::Chosen;
 use crate::subject::{Exactness, Subject};
 use crate::subjects::answers;
 use twiceshy::Geometry;
-use twiceshy::bloom::{BitFilter, Probes, WeightedBloomFilter};
+use twiceshy::bloom::{BitFilter, OneSided};
 use twiceshy::cuckoo::{
     AdaptiveCuckooBuilder, AdaptiveCuckooFilter, Alternate, MemoryCells, PartialKeyFilter,
 };
@@ -58,20 +58,11 @@ impl<H: StreamHash, A: Alternate> Subject for PartialKeyFilter<H, A> {
     }
 }
 
-impl<H: StreamHash, P: Probes> Subject for BitFilter<H, P> {
+impl<H: StreamHash, P: OneSided> Subject for BitFilter<H, P> {
     common_abilities!();
 
     fn geometry(&self) -> Geometry {
         Geometry::new(self.bits(), 1).expect("bits are a geometry")
-    }
-}
-
-impl<H: StreamHash> Subject for WeightedBloomFilter<H> {
-    common_abilities!();
-
-    fn geometry(&self) -> Geometry {
-        let bits = self.stats().slots;
-        Geometry::new(bits, 1).expect("bits are a geometry")
     }
 }
 

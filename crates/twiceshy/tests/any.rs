@@ -274,7 +274,7 @@ fn weighted_filters_are_on_the_safe_side() {
     let class = |members, queries| Class { members, queries };
     let weights = Weights::new(10.0, &[class(0.1, 0.9), class(0.9, 0.1)]).unwrap();
     let mut typed = WeightedBloomFilter::new(10_000, &weights).unwrap();
-    typed.insert(&key(1)[..], 6);
+    typed.insert_with(&key(1)[..], 6);
     let mut any = AnyFilter::read_from(&typed.to_bytes()[..]).unwrap();
     any.insert(&key(2)).unwrap();
     assert!(any.contains(&key(1)) && any.contains(&key(2)) && !any.contains(&key(3)));

@@ -86,7 +86,7 @@ impl Plan<'_> {
             while lines.next_key(self.format, &mut key)?.is_some() {
                 keys += 1;
                 if recent.is_news(&key) {
-                    filter.insert(&key[..], hashes);
+                    filter.insert_with(&key[..], hashes);
                 }
                 if lines.is_drained() {
                     bar.set(lines.bytes());
@@ -122,6 +122,6 @@ fn typed<H: StreamHash>(path: &Path) -> Outcome<Ask> {
     let file = File::open(path).with_context(|| format!("can't open {}", path.display()))?;
     let filter = WeightedBloomFilter::<H>::read_from(BufReader::new(file));
     let filter = filter.map_err(|error| files::explain(path, error))?;
-    let most = *filter.hashes().end();
-    Ok(Box::new(move |key| filter.contains(key, most)))
+    let most = filter.most_hashes();
+    Ok(Box::new(move |key| filter.contains_with(key, most)))
 }

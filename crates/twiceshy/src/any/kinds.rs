@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Object, Resize, convert};
 use crate::bloom::{BitFilter, BlockedBloomFilter, BloomFilter, RetouchedBloomFilter};
-use crate::bloom::{Probes, WeightedBloomFilter};
+use crate::bloom::{OneSided, WeightedBloomFilter};
 use crate::cuckoo::MemoryCells;
 use crate::cuckoo::{AdaptiveCuckooFilter, Alternate, PartialKeyFilter};
 use crate::entry::Entry;
@@ -18,7 +18,6 @@ use crate::hash::{Hashed, StreamHash};
 use crate::mem::Memory;
 use crate::merge::{Collision, Merge};
 use crate::stats::Stats;
-use crate::traits::{Filter, Insert};
 
 /// A filter, and the keys of those that can't take another one without.
 #[derive(Debug)]
@@ -214,7 +213,7 @@ impl<H: StreamHash> Kind for AdaptiveCuckooFilter<H> {
 }
 
 /// Standard and blocked Bloom filters, but for what conversions they have.
-fn bit_union<H: StreamHash, P: Probes>(
+fn bit_union<H: StreamHash, P: OneSided>(
     filters: &[&BitFilter<H, P>],
 ) -> Result<BitFilter<H, P>, Error> {
     let mut union = filters[0].try_clone()?;
@@ -255,23 +254,5 @@ impl<H: StreamHash> Kind for RetouchedBloomFilter<H> {
 }
 
 impl<H: StreamHash> Kind for WeightedBloomFilter<H> {
-    type Keys = ();
-
-    /// With the fewest hashes, which is right for every key.
-    fn has(&self, key: &[u8]) -> bool {
-        Filter::contains(self, key)
-    }
-
-    fn figures(&self) -> Stats {
-        self.stats()
-    }
-
-    /// With the most hashes, which is right for every question.
-    fn put(&mut self, (): &mut (), key: &[u8]) -> Result<(), Error> {
-        Insert::insert(self, key)
-    }
-
-    fn empty(&mut self) {
-        self.clear();
-    }
+    by_its_methods!(self, key => { self.insert(key); Ok(()) });
 }

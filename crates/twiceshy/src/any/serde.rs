@@ -10,7 +10,7 @@ use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 use crate::bits::Bytes;
-use crate::bloom::{BitFilter, Probes, WeightedBloomFilter};
+use crate::bloom::{BitFilter, Probes};
 use crate::cuckoo::{AdaptiveCuckooFilter, Alternate, PartialKeyFilter};
 use crate::file::{FileFilter, read, write};
 use crate::filters::adaptive::AdaptiveFilter;
@@ -43,7 +43,6 @@ as_file! {
     [A: Alternate] PartialKeyFilter<H, A, M> => PartialKeyFilter<H, A>;
     [] AdaptiveCuckooFilter<H, M> => AdaptiveCuckooFilter<H>;
     [P: Probes] BitFilter<H, P, M> => BitFilter<H, P>;
-    [] WeightedBloomFilter<H, M> => WeightedBloomFilter<H>;
 }
 
 /// Takes the bytes of a file in whatever way they come.

@@ -1,7 +1,7 @@
 //! What can be chosen for a Bloom or a blocked Bloom filter.
 
-use super::filter::BitFilter;
-use super::probes::Probes;
+use super::filter::{BitFilter, checked_bytes};
+use super::probes::Planned;
 use super::sizing::Size;
 use crate::builder::{Build, Builder};
 use crate::error::Error;
@@ -26,7 +26,7 @@ pub struct Bits {
     hashes: Option<u32>,
 }
 
-impl<H: StreamHash, P: Probes> Builder<BitFilter<H, P>> {
+impl<H: StreamHash, P: Planned> Builder<BitFilter<H, P>> {
     /// The exact number of bits, in place of a capacity: any number for a Bloom filter, a
     /// multiple of 512 for a blocked one.
     pub fn bits(mut self, bits: u64) -> Self {
@@ -42,7 +42,7 @@ impl<H: StreamHash, P: Probes> Builder<BitFilter<H, P>> {
     }
 }
 
-impl<H: StreamHash, P: Probes> Build for BitFilter<H, P> {
+impl<H: StreamHash, P: Planned> Build for BitFilter<H, P> {
     type Choices = Bits;
     type WithHash<X: StreamHash> = BitFilter<X, P>;
 
@@ -57,7 +57,12 @@ impl<H: StreamHash, P: Probes> Build for BitFilter<H, P> {
                 ));
             }
         };
-        Self::from_parts(bits, hashes, builder.any_seed()?, builder.huge_pages)
+        checked_bytes::<P>(bits, hashes)?;
+        Self::from_parts(
+            P::new(bits, hashes),
+            builder.any_seed()?,
+            builder.huge_pages,
+        )
     }
 }
 

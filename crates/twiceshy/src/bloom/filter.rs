@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::probes::{Probes, ones};
+use super::probes::{OneSided, Probes, ones};
 use crate::batch::{ahead, in_pieces};
 use crate::bits::{Bytes, Cpu, Isa, dispatch};
 use crate::error::Error;
@@ -14,8 +14,9 @@ use crate::stats::Stats;
 use crate::violation::Violation;
 
 /// A filter that sets some bits of an array for each key:
-/// [`BloomFilter`](super::BloomFilter) or [`BlockedBloomFilter`](super::BlockedBloomFilter), as
-/// `P` says.
+/// [`BloomFilter`](super::BloomFilter), [`BlockedBloomFilter`](super::BlockedBloomFilter),
+/// [`WeightedBloomFilter`](super::WeightedBloomFilter) or
+/// [`RetouchedBloomFilter`](super::RetouchedBloomFilter), as `P` says.
 ///
 /// It never fills up: more keys than planned for only make it wrong more often. It can't remove
 /// a key, because others share its bits.
@@ -29,8 +30,10 @@ pub struct BitFilter<H: StreamHash, P: Probes, M = Memory> {
 }
 
 facade! {
-    [H: StreamHash, M: Bytes, P: Probes] BitFilter<H, P, M>: Hash, Words, Filter;
-    [H: StreamHash, P: Probes] BitFilter<H, P>: Insert, Clone;
+    [H: StreamHash, M: Bytes, P: Probes] BitFilter<H, P, M>: Hash, Words;
+    [H: StreamHash, M: Bytes, P: OneSided] BitFilter<H, P, M>: Filter;
+    [H: StreamHash, P: OneSided] BitFilter<H, P>: Insert;
+    [H: StreamHash, P: Probes] BitFilter<H, P>: Clone;
 }
 
 // Compiled for each set of instructions, where that is worth a call: see `Probes::VECTORS`.
@@ -95,16 +98,11 @@ pub(super) fn checked_bytes<P: Probes>(bits: u64, hashes: u32) -> Result<usize, 
 }
 
 impl<H: StreamHash, P: Probes> BitFilter<H, P> {
-    pub(super) fn from_parts(
-        bits: u64,
-        hashes: u32,
-        seed: Seed,
-        huge_pages: HugePages,
-    ) -> Result<Self, Error> {
-        let bytes = checked_bytes::<P>(bits, hashes)?;
+    pub(super) fn from_parts(probes: P, seed: Seed, huge_pages: HugePages) -> Result<Self, Error> {
+        let bytes = checked_bytes::<P>(probes.bits(), probes.hashes())?;
         Ok(BitFilter {
             memory: Memory::zeroed(bytes, huge_pages)?,
-            probes: P::new(bits, hashes),
+            probes,
             len: 0,
             keyed: H::keyed(&seed),
             seed,
@@ -145,6 +143,26 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
         self.probes.prefetch(self.memory.as_ref(), h0);
     }
 
+    /// Removes everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.memory.as_mut().fill(0);
+        self.probes.forget_cleared();
+        self.len = 0;
+    }
+
+    /// A copy, or an error where [`Clone`] would abort for want of memory.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if a second array does not fit in memory.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        Ok(BitFilter {
+            memory: self.memory.try_clone()?,
+            ..*self
+        })
+    }
+}
+
+impl<H: StreamHash, P: OneSided> BitFilter<H, P> {
     /// Adds everything that another filter has, by setting its bits.
     ///
     /// # Errors
@@ -161,23 +179,6 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
         }
         self.len = self.len.saturating_add(other.len);
         Ok(())
-    }
-
-    /// Removes everything and keeps the memory.
-    pub fn clear(&mut self) {
-        self.memory.as_mut().fill(0);
-        self.len = 0;
-    }
-
-    /// A copy, or an error where [`Clone`] would abort for want of memory.
-    ///
-    /// # Errors
-    /// [`Error::Geometry`] if a second array does not fit in memory.
-    pub fn try_clone(&self) -> Result<Self, Error> {
-        Ok(BitFilter {
-            memory: self.memory.try_clone()?,
-            ..*self
-        })
     }
 }
 
@@ -203,7 +204,7 @@ impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
         self.probes.bits()
     }
 
-    /// Bits of a key.
+    /// Bits of a key, the fewest where keys differ.
     #[must_use]
     pub fn hashes(&self) -> u32 {
         self.probes.hashes()
@@ -233,8 +234,16 @@ impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
     /// # Errors
     /// The first invariant that does not hold.
     pub fn check_invariants(&self) -> Result<(), Violation> {
-        check_array(self.memory.as_ref(), self.bits(), self.len, self.hashes())?;
-        if self.len > 0 && ones(self.memory.as_ref()) == 0 {
+        let bytes = self.memory.as_ref();
+        let behind = (self.bits() % 8) as u32;
+        if behind > 0 && bytes.last().is_some_and(|byte| byte >> behind != 0) {
+            return Err(Violation::new("the padding is not zero", self.bits()));
+        }
+        let set = ones(bytes);
+        if set > self.len.saturating_mul(self.probes.most_hashes().into()) {
+            return Err(Violation::new("more bits are set than keys can set", set));
+        }
+        if self.len > 0 && set == 0 && self.probes.cleared() == 0 {
             return Err(Violation::new("there are keys without a bit", self.len));
         }
         Ok(())
@@ -252,19 +261,6 @@ impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
             |_, found| answers.extend_from_slice(found),
         );
     }
-}
-
-/// No bit is set behind the last, and no more than `len` keys can have set.
-pub(super) fn check_array(bytes: &[u8], bits: u64, len: u64, hashes: u32) -> Result<(), Violation> {
-    let behind = (bits % 8) as u32;
-    if behind > 0 && bytes.last().is_some_and(|byte| byte >> behind != 0) {
-        return Err(Violation::new("the padding is not zero", bits));
-    }
-    let set = ones(bytes);
-    if set > len.saturating_mul(hashes.into()) {
-        return Err(Violation::new("more bits are set than keys can set", set));
-    }
-    Ok(())
 }
 
 impl<H: StreamHash, M: Bytes, P: Probes> fmt::Debug for BitFilter<H, P, M> {

@@ -55,9 +55,9 @@ mod weighted;
 
 pub use self::builder::{Bits, BloomBuilder};
 pub use self::filter::BitFilter;
-pub use self::probes::{OneLine, Probes, Scattered};
-pub use self::retouched::{Choice, Price, RetouchedBloomFilter};
-pub use self::weighted::{Class, WeightedBloomFilter, Weights};
+pub use self::probes::{OneLine, OneSided, Planned, Probes, Scattered};
+pub use self::retouched::{Choice, Cleared, Price, RetouchedBloomFilter};
+pub use self::weighted::{Class, Most, WeightedBloomFilter, Weights};
 use crate::error::Error;
 use crate::hash::Sip13;
 use crate::mem::Memory;
@@ -86,7 +86,7 @@ pub type BloomFilter<H = Sip13, M = Memory> = BitFilter<H, Scattered, M>;
 /// ```
 pub type BlockedBloomFilter<H = Sip13, M = Memory> = BitFilter<H, OneLine, M>;
 
-impl<P: Probes> BitFilter<Sip13, P> {
+impl<P: Planned> BitFilter<Sip13, P> {
     /// An empty filter for `capacity` keys with a false-positive rate of about `fpr`, a random
     /// seed, and the default hash, which is safe against keys chosen by an attacker.
     ///

@@ -10,8 +10,23 @@ use crate::file::FilterKind;
 /// How the bits of a key are spread over the array.
 pub trait Probes: sealed::Probes {}
 
+/// Probes under which no member is ever lost: what a key has set stays set.
+pub trait OneSided: Probes {}
+
+/// Probes of an array that follows from a capacity and a false-positive rate.
+pub trait Planned: OneSided {
+    /// Bits of the array, a multiple of its unit, and hashes of a key.
+    fn new(bits: u64, hashes: u32) -> Self;
+
+    /// The smallest array for so many keys at this false-positive rate.
+    ///
+    /// # Errors
+    /// [`Error::Geometry`] if there is none.
+    fn size(capacity: u64, fpr: f64) -> Result<Size, Error>;
+}
+
 pub(crate) mod sealed {
-    use super::{Debug, Error, FilterKind, Size};
+    use super::{Debug, FilterKind};
 
     /// The rule, with the measures of the array.
     pub trait Probes: Copy + Debug + PartialEq + Send + Sync + 'static {
@@ -23,28 +38,66 @@ pub(crate) mod sealed {
         /// Are vector instructions worth a call?
         const VECTORS: bool;
 
-        /// Bits of the array, a multiple of [`UNIT`](Self::UNIT), and hashes of a key.
-        fn new(bits: u64, hashes: u32) -> Self;
-
-        /// The smallest array for so many keys at this false-positive rate.
-        ///
-        /// # Errors
-        /// [`Error::Geometry`] if there is none.
-        fn size(capacity: u64, fpr: f64) -> Result<Size, Error>;
-
         fn bits(&self) -> u64;
+        /// Hashes of a key, the fewest where keys differ.
         fn hashes(&self) -> u32;
+        /// The most hashes of a key.
+        fn most_hashes(&self) -> u32 {
+            self.hashes()
+        }
+        /// Bits that were cleared again.
+        fn cleared(&self) -> u64 {
+            0
+        }
+        /// Counts no bit as cleared any more.
+        fn forget_cleared(&mut self) {}
 
-        /// Are all bits of the key set?
+        /// Are all bits of the key set, as many as every key has?
         fn contains(&self, bytes: &[u8], h0: u64) -> bool;
-        /// Sets all bits of the key.
+        /// Sets all bits of the key, as many as any key may have.
         fn insert(&self, bytes: &mut [u8], h0: u64);
         /// Prefetches the cache lines that a lookup starts with.
         fn prefetch(&self, bytes: &[u8], h0: u64);
         /// The chance that all bits of a key that was never inserted are set.
         fn expected_fpr(&self, bytes: &[u8]) -> f64;
+
+        /// What a file says about the rule beside bits and hashes.
+        fn facts(&self) -> [u8; FACT_BYTES] {
+            [0; FACT_BYTES]
+        }
+        /// The rule that a file tells of; `None` if there can be no such.
+        fn from_facts(bits: u64, hashes: u32, facts: [u8; FACT_BYTES]) -> Option<Self>;
+    }
+
+    /// Bytes of [`facts`](Probes::facts).
+    pub const FACT_BYTES: usize = 9;
+
+    /// What a filter with scattered bits knows beside their number.
+    pub trait Knowledge: Copy + Debug + PartialEq + Send + Sync + 'static {
+        const KIND: FilterKind;
+        const NAME: &'static str;
+
+        /// See [`Probes::most_hashes`].
+        fn most_hashes(&self, hashes: u32) -> u32 {
+            hashes
+        }
+        /// See [`Probes::cleared`].
+        fn cleared(&self) -> u64 {
+            0
+        }
+        /// See [`Probes::forget_cleared`].
+        fn forget_cleared(&mut self) {}
+
+        /// See [`Probes::facts`].
+        fn facts(&self) -> [u8; FACT_BYTES] {
+            [0; FACT_BYTES]
+        }
+        /// See [`Probes::from_facts`].
+        fn from_facts(hashes: u32, facts: [u8; FACT_BYTES]) -> Option<Self>;
     }
 }
+
+use self::sealed::{FACT_BYTES, Knowledge};
 
 /// Both halves of a 128-bit product, folded: every bit of `x` moves about half of the result.
 #[inline(always)]
@@ -57,10 +110,14 @@ fn fold(x: u64) -> u64 {
 ///
 /// Positions come from one hash word by enhanced double hashing: a start, a step, and a step
 /// that itself grows, so that two keys share a sequence only if they share the word.
+///
+/// `K` is what else such a filter knows: nothing; the [most hashes](super::Most) of a key; or how many bits
+/// were [cleared](super::Cleared).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scattered {
+pub struct Scattered<K = ()> {
     bits: u64,
     hashes: u32,
+    pub(super) knows: K,
 }
 
 /// The positions of a key, one after the other, without end.
@@ -85,7 +142,20 @@ impl Iterator for Positions {
     }
 }
 
-impl Scattered {
+impl<K> Scattered<K> {
+    pub(super) fn of(bits: u64, hashes: u32, knows: K) -> Self {
+        Scattered {
+            bits,
+            hashes,
+            knows,
+        }
+    }
+
+    /// The same array, of which something else is known.
+    pub(super) fn knowing<L>(self, knows: L) -> Scattered<L> {
+        Scattered::of(self.bits, self.hashes, knows)
+    }
+
     /// The positions of a key: as many as are taken.
     #[inline(always)]
     pub(super) fn positions(&self, h0: u64) -> Positions {
@@ -113,6 +183,9 @@ impl Scattered {
     }
 }
 
+/// The most hashes of a key whose bits are scattered.
+pub(super) const MAX_SCATTERED: u32 = 64;
+
 #[inline(always)]
 pub(super) fn is_set(bytes: &[u8], position: u64) -> bool {
     bytes[(position / 8) as usize] >> (position % 8) & 1 == 1
@@ -132,22 +205,35 @@ pub(super) fn ones(bytes: &[u8]) -> u64 {
         .sum::<u64>()
 }
 
-impl Probes for Scattered {}
-
-impl sealed::Probes for Scattered {
+impl Knowledge for () {
     const KIND: FilterKind = FilterKind::Bloom;
     const NAME: &'static str = "BloomFilter";
-    const MAX_HASHES: u32 = 64;
-    const UNIT: u64 = 1;
-    const VECTORS: bool = false;
 
+    fn from_facts(_: u32, facts: [u8; FACT_BYTES]) -> Option<Self> {
+        (facts == [0; FACT_BYTES]).then_some(())
+    }
+}
+
+impl<K: Knowledge> Probes for Scattered<K> {}
+
+impl OneSided for Scattered {}
+
+impl Planned for Scattered {
     fn new(bits: u64, hashes: u32) -> Self {
-        Scattered { bits, hashes }
+        Scattered::of(bits, hashes, ())
     }
 
     fn size(capacity: u64, fpr: f64) -> Result<Size, Error> {
         sizing::bloom(capacity, fpr)
     }
+}
+
+impl<K: Knowledge> sealed::Probes for Scattered<K> {
+    const KIND: FilterKind = K::KIND;
+    const NAME: &'static str = K::NAME;
+    const MAX_HASHES: u32 = MAX_SCATTERED;
+    const UNIT: u64 = 1;
+    const VECTORS: bool = false;
 
     #[inline(always)]
     fn bits(&self) -> u64 {
@@ -160,13 +246,26 @@ impl sealed::Probes for Scattered {
     }
 
     #[inline(always)]
+    fn most_hashes(&self) -> u32 {
+        self.knows.most_hashes(self.hashes)
+    }
+
+    fn cleared(&self) -> u64 {
+        self.knows.cleared()
+    }
+
+    fn forget_cleared(&mut self) {
+        self.knows.forget_cleared();
+    }
+
+    #[inline(always)]
     fn contains(&self, bytes: &[u8], h0: u64) -> bool {
         self.contains_some(bytes, h0, self.hashes)
     }
 
     #[inline(always)]
     fn insert(&self, bytes: &mut [u8], h0: u64) {
-        self.insert_some(bytes, h0, self.hashes);
+        self.insert_some(bytes, h0, self.most_hashes());
     }
 
     /// All of them, though a lookup of a key that is no member ends after two on average.
@@ -180,6 +279,14 @@ impl sealed::Probes for Scattered {
     fn expected_fpr(&self, bytes: &[u8]) -> f64 {
         let share = ones(bytes) as f64 / self.bits as f64;
         share.powi(self.hashes as i32)
+    }
+
+    fn facts(&self) -> [u8; FACT_BYTES] {
+        self.knows.facts()
+    }
+
+    fn from_facts(bits: u64, hashes: u32, facts: [u8; FACT_BYTES]) -> Option<Self> {
+        Some(Scattered::of(bits, hashes, K::from_facts(hashes, facts)?))
     }
 }
 
@@ -247,13 +354,9 @@ fn set_bits(block: &mut [u8; BLOCK_BYTES], word: usize, bits: u64) {
 
 impl Probes for OneLine {}
 
-impl sealed::Probes for OneLine {
-    const KIND: FilterKind = FilterKind::BlockedBloom;
-    const NAME: &'static str = "BlockedBloomFilter";
-    const MAX_HASHES: u32 = 16;
-    const UNIT: u64 = BLOCK_BITS;
-    const VECTORS: bool = true;
+impl OneSided for OneLine {}
 
+impl Planned for OneLine {
     fn new(bits: u64, hashes: u32) -> Self {
         OneLine {
             blocks: bits / BLOCK_BITS,
@@ -264,6 +367,14 @@ impl sealed::Probes for OneLine {
     fn size(capacity: u64, fpr: f64) -> Result<Size, Error> {
         sizing::blocked(capacity, fpr)
     }
+}
+
+impl sealed::Probes for OneLine {
+    const KIND: FilterKind = FilterKind::BlockedBloom;
+    const NAME: &'static str = "BlockedBloomFilter";
+    const MAX_HASHES: u32 = 16;
+    const UNIT: u64 = BLOCK_BITS;
+    const VECTORS: bool = true;
 
     #[inline(always)]
     fn bits(&self) -> u64 {
@@ -331,6 +442,10 @@ impl sealed::Probes for OneLine {
             left = rest;
         }
         sum / self.blocks as f64
+    }
+
+    fn from_facts(bits: u64, hashes: u32, facts: [u8; FACT_BYTES]) -> Option<Self> {
+        (facts == [0; FACT_BYTES]).then(|| OneLine::new(bits, hashes))
     }
 }
 

@@ -1,18 +1,14 @@
 //! The retouched Bloom filter: mistakes that matter are traded for members that don't.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use super::BloomFilter;
-use super::file::{Facts, size};
-use super::filter::check_array;
-use super::probes::{is_set, ones};
-use crate::error::Error;
-use crate::file::{FileFilter, FilterKind, Header, file_methods};
-use crate::hash::{GOLDEN, HashKind, Hashed, Key, Sip13, StreamHash, mix};
+use super::filter::BitFilter;
+use super::probes::sealed::{FACT_BYTES, Knowledge};
+use super::probes::{Scattered, is_set, ones};
+use crate::file::FilterKind;
+use crate::hash::{GOLDEN, Hashed, Key, Sip13, StreamHash, mix};
 use crate::mem::Memory;
-use crate::stats::Stats;
-use crate::violation::Violation;
 
 /// A Bloom filter in which bits can be cleared again, so that a known false positive is answered
 /// "no" from then on.
@@ -44,10 +40,33 @@ use crate::violation::Violation;
 /// assert_eq!(price.expect("it was a mistake").members_lost, lost);
 /// # Ok::<(), twiceshy::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct RetouchedBloomFilter<H: StreamHash = Sip13> {
-    filter: BloomFilter<H>,
-    cleared: u64,
+pub type RetouchedBloomFilter<H = Sip13, M = Memory> = BitFilter<H, Scattered<Cleared>, M>;
+
+/// How many bits of a [`RetouchedBloomFilter`] were cleared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cleared(u64);
+
+impl Knowledge for Cleared {
+    const KIND: FilterKind = FilterKind::RetouchedBloom;
+    const NAME: &'static str = "RetouchedBloomFilter";
+
+    fn cleared(&self) -> u64 {
+        self.0
+    }
+
+    fn forget_cleared(&mut self) {
+        self.0 = 0;
+    }
+
+    fn facts(&self) -> [u8; FACT_BYTES] {
+        let mut facts = [0; FACT_BYTES];
+        facts[1..].copy_from_slice(&self.0.to_le_bytes());
+        facts
+    }
+
+    fn from_facts(_: u32, [most, cleared @ ..]: [u8; FACT_BYTES]) -> Option<Self> {
+        (most == 0).then(|| Cleared(u64::from_le_bytes(cleared)))
+    }
 }
 
 /// Which bit of a mistake is cleared.
@@ -76,50 +95,27 @@ pub struct Price {
 
 impl<H: StreamHash> From<BloomFilter<H>> for RetouchedBloomFilter<H> {
     fn from(filter: BloomFilter<H>) -> Self {
-        RetouchedBloomFilter { filter, cleared: 0 }
+        BitFilter {
+            memory: filter.memory,
+            probes: filter.probes.knowing(Cleared(0)),
+            len: filter.len,
+            keyed: filter.keyed,
+            seed: filter.seed,
+            cpu: filter.cpu,
+        }
     }
 }
 
 impl<H: StreamHash> RetouchedBloomFilter<H> {
-    /// Adds a key. This may set bits that were cleared, and with them bring mistakes back.
-    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) {
-        self.filter.insert(key);
-    }
-
-    /// Removes everything and keeps the memory; no bit counts as cleared any more.
-    pub fn clear(&mut self) {
-        self.filter.clear();
-        self.cleared = 0;
-    }
-
-    /// Hashes a key the way this filter does.
-    #[must_use]
-    pub fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        self.filter.hash(key)
-    }
-
-    /// Is `key` thought to be a member? Both answers may be wrong: "yes" as in any filter, "no"
-    /// for members that share a cleared bit.
-    #[must_use]
-    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.filter.contains(key)
-    }
-
-    /// [`contains`](Self::contains) for a key that is hashed already.
-    #[must_use]
-    pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.filter.contains_hashed(key)
-    }
-
     /// Clears one of the bits of a mistake, any one: gives which. `None` if it was answered "no"
     /// already.
     pub fn retouch<K: Key + ?Sized>(&mut self, mistake: &K) -> Option<u64> {
-        let hashed = self.filter.hash(mistake);
-        if !self.filter.contains_hashed(&hashed) {
+        let hashed = self.hash(mistake);
+        if !self.contains_hashed(&hashed) {
             return None;
         }
         let bits: Vec<u64> = self.bits_of(&hashed).into_iter().collect();
-        let draw = mix(hashed.h0() ^ GOLDEN.wrapping_mul(self.cleared.wrapping_add(1)));
+        let draw = mix(hashed.h0() ^ GOLDEN.wrapping_mul(self.cleared().wrapping_add(1)));
         let bit = bits[(draw % bits.len() as u64) as usize];
         self.clear_bit(bit);
         Some(bit)
@@ -134,12 +130,12 @@ impl<H: StreamHash> RetouchedBloomFilter<H> {
         mistakes: &[Hashed<'_>],
         choice: Choice,
     ) -> Option<Price> {
-        let hashed = self.filter.hash(mistake);
-        if !self.filter.contains_hashed(&hashed) {
+        let hashed = self.hash(mistake);
+        if !self.contains_hashed(&hashed) {
             return None;
         }
         let with_bit = |keys: &[Hashed<'_>], bit: u64| -> u64 {
-            let found = keys.iter().filter(|key| self.filter.contains_hashed(key));
+            let found = keys.iter().filter(|key| self.contains_hashed(key));
             found.filter(|key| self.bits_of(key).contains(&bit)).count() as u64
         };
         let prices = self.bits_of(&hashed).into_iter().map(|bit| Price {
@@ -166,110 +162,28 @@ impl<H: StreamHash> RetouchedBloomFilter<H> {
     }
 
     fn bits_of(&self, key: &Hashed<'_>) -> BTreeSet<u64> {
-        let positions = self.filter.probes.positions(key.h0());
-        positions.take(self.filter.hashes() as usize).collect()
+        let positions = self.probes.positions(key.h0());
+        positions.take(self.hashes() as usize).collect()
     }
 
     fn clear_bit(&mut self, bit: u64) {
-        debug_assert!(is_set(self.filter.memory.as_ref(), bit));
-        self.filter.memory.as_mut()[(bit / 8) as usize] &= !(1 << (bit % 8));
-        self.cleared = self.cleared.saturating_add(1);
-    }
-
-    /// How many keys were inserted, those that are lost included.
-    #[must_use]
-    pub fn len(&self) -> u64 {
-        self.filter.len()
-    }
-
-    /// Is it empty?
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.filter.is_empty()
+        debug_assert!(is_set(self.memory.as_ref(), bit));
+        self.memory.as_mut()[(bit / 8) as usize] &= !(1 << (bit % 8));
+        self.probes.knows.0 = self.cleared().saturating_add(1);
     }
 
     /// How many bits were cleared.
     #[must_use]
     pub fn cleared(&self) -> u64 {
-        self.cleared
+        self.probes.knows.0
     }
 
     /// The share of members, about, that are answered "no": those with at least one of their
     /// bits among the cleared ones, if bits are cleared without regard to members.
     #[must_use]
     pub fn expected_false_negatives(&self) -> f64 {
-        let set = ones(self.filter.memory.as_ref());
-        let kept = set as f64 / set.saturating_add(self.cleared).max(1) as f64;
-        1.0 - kept.powi(self.filter.hashes() as i32)
-    }
-
-    /// As those of a [`BloomFilter`].
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        self.filter.stats()
-    }
-
-    /// Verifies what must hold in the array.
-    ///
-    /// # Errors
-    /// The first invariant that does not hold.
-    pub fn check_invariants(&self) -> Result<(), Violation> {
-        let filter = &self.filter;
-        check_array(
-            filter.memory.as_ref(),
-            filter.bits(),
-            filter.len,
-            filter.hashes(),
-        )
-    }
-}
-
-impl<H: StreamHash> fmt::Debug for RetouchedBloomFilter<H> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RetouchedBloomFilter")
-            .field("filter", &self.filter)
-            .field("cleared", &self.cleared)
-            .finish()
-    }
-}
-
-file_methods! {
-    RetouchedBloomFilter<H: StreamHash>
-}
-
-impl<H: StreamHash> FileFilter<Memory> for RetouchedBloomFilter<H> {
-    const KIND: FilterKind = FilterKind::RetouchedBloom;
-    const HASH: HashKind = H::KIND;
-
-    fn header(&self) -> Header {
-        let header = self.filter.header();
-        let facts = Facts {
-            cleared: self.cleared,
-            ..Facts::of(&header)
-        };
-        Header {
-            kind: Self::KIND,
-            extra: facts.to_bytes(),
-            ..header
-        }
-    }
-
-    fn table(&self) -> &[u8] {
-        self.filter.table()
-    }
-
-    fn size(header: &Header) -> Option<(u64, usize)> {
-        size(header)
-    }
-
-    fn assemble(header: &Header, memory: Memory) -> Result<Self, Error> {
-        Ok(RetouchedBloomFilter {
-            filter: BloomFilter::assemble(header, memory)?,
-            cleared: Facts::of(header).cleared,
-        })
-    }
-
-    fn verify(&mut self) -> Result<(), Violation> {
-        self.check_invariants()
+        let set = ones(self.memory.as_ref());
+        let kept = set as f64 / set.saturating_add(self.cleared()).max(1) as f64;
+        1.0 - kept.powi(self.hashes() as i32)
     }
 }

@@ -1,19 +1,13 @@
 //! The weighted Bloom filter: more hashes for keys that are asked for more often.
 
-use std::fmt;
-
-use super::BloomFilter;
-use super::file::{Facts, size};
-use super::filter::{BitFilter, check_array};
-use super::probes::{Scattered, sealed::Probes as _};
+use super::filter::BitFilter;
+use super::probes::sealed::{FACT_BYTES, Knowledge};
+use super::probes::{MAX_SCATTERED, OneSided, Scattered};
 use crate::bits::Bytes;
 use crate::error::Error;
-use crate::file::{FileFilter, FilterKind, Header, file_methods};
-use crate::hash::{HashKind, Hashed, Key, Seed, Sip13, StreamHash, first_word};
+use crate::file::FilterKind;
+use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::{HugePages, Memory};
-use crate::stats::Stats;
-use crate::traits::{Filter, Insert};
-use crate::violation::Violation;
 
 /// A class of keys, as the caller has come to know it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +59,7 @@ impl Weights {
         let best = bits_per_key * std::f64::consts::LN_2;
         let hashes = classes.iter().map(|class| {
             let hashes = (best + gain(class) - mean).round();
-            hashes.clamp(1.0, f64::from(Scattered::MAX_HASHES)) as u32
+            hashes.clamp(1.0, f64::from(MAX_SCATTERED)) as u32
         });
         Ok(Weights {
             hashes: hashes.collect(),
@@ -85,8 +79,9 @@ impl Weights {
 /// mistaken; the others pay for it. **What it gives up:** the caller must know the class of a
 /// key whenever it inserts *and* asks for it, and must know the classes before the first key
 /// comes. It does not learn. A query with more hashes than the key was inserted with may wrongly
-/// be answered "no": ask with the same number. (The trait [`Filter`] asks with the
-/// fewest and [`Insert`] inserts with the most, which is always safe.)
+/// be answered "no": ask with the same number, by [`contains_with`](BitFilter::contains_with). The methods that
+/// take no number are always safe: [`contains`](BitFilter::contains) asks with the fewest, and
+/// [`insert`](BitFilter::insert) inserts with the most.
 ///
 /// From *Weighted Bloom Filter* (ISIT 2006); section 2 of the survey of adaptive filters.
 ///
@@ -100,16 +95,41 @@ impl Weights {
 /// assert_eq!(weights.hashes(), [13, 6]); // 7 each if all were alike
 ///
 /// let mut filter = WeightedBloomFilter::new(10_000, &weights)?;
-/// filter.insert("anna", 13);
-/// filter.insert("otto", 6);
-/// assert!(filter.contains("anna", 13) && filter.contains("otto", 6));
+/// filter.insert_with("anna", 13);
+/// filter.insert_with("otto", 6);
+/// assert!(filter.contains_with("anna", 13) && filter.contains_with("otto", 6));
+/// assert!(filter.contains("anna")); // with 6, which is safe where the class is not known
 /// # Ok::<(), twiceshy::Error>(())
 /// ```
-pub struct WeightedBloomFilter<H: StreamHash = Sip13, M = Memory> {
-    /// With the fewest hashes.
-    filter: BitFilter<H, Scattered, M>,
-    most: u32,
+pub type WeightedBloomFilter<H = Sip13, M = Memory> = BitFilter<H, Scattered<Most>, M>;
+
+/// The most hashes of a key of a [`WeightedBloomFilter`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Most(u32);
+
+impl Knowledge for Most {
+    const KIND: FilterKind = FilterKind::WeightedBloom;
+    const NAME: &'static str = "WeightedBloomFilter";
+
+    #[inline(always)]
+    fn most_hashes(&self, _: u32) -> u32 {
+        self.0
+    }
+
+    fn facts(&self) -> [u8; FACT_BYTES] {
+        let mut facts = [0; FACT_BYTES];
+        facts[0] = self.0 as u8;
+        facts
+    }
+
+    fn from_facts(hashes: u32, [most, rest @ ..]: [u8; FACT_BYTES]) -> Option<Self> {
+        let most = u32::from(most);
+        let possible = (hashes..=MAX_SCATTERED).contains(&most) && rest == [0; FACT_BYTES - 1];
+        possible.then_some(Most(most))
+    }
 }
+
+impl OneSided for Scattered<Most> {}
 
 impl WeightedBloomFilter {
     /// An empty filter of `bits` bits for keys with these weights, with a random seed and the
@@ -129,193 +149,58 @@ impl<H: StreamHash> WeightedBloomFilter<H> {
     /// # Errors
     /// [`Error::Geometry`] if there is no such filter or no memory for it.
     pub fn with_hash(bits: u64, weights: &Weights, seed: Seed) -> Result<Self, Error> {
-        let (least, most) = weights.hashes.iter().fold((u32::MAX, 0), |range, &hashes| {
+        let (fewest, most) = weights.hashes.iter().fold((u32::MAX, 0), |range, &hashes| {
             (range.0.min(hashes), range.1.max(hashes))
         });
-        Ok(WeightedBloomFilter {
-            filter: BloomFilter::from_parts(bits, least, seed, HugePages::default())?,
-            most,
-        })
+        let probes = Scattered::of(bits, fewest, Most(most));
+        Self::from_parts(probes, seed, HugePages::default())
     }
 
     /// Adds a key with so many hashes: at most as many as the heaviest class has.
     #[inline]
-    pub fn insert<K: Key + ?Sized>(&mut self, key: &K, hashes: u32) {
-        let h0 = first_word::<H, K>(&self.filter.keyed, key);
-        self.insert_h0(h0, hashes);
-    }
-
-    /// [`insert`](Self::insert) for a key that is hashed already.
-    pub fn insert_hashed(&mut self, key: &Hashed<'_>, hashes: u32) {
-        self.insert_h0(key.h0(), hashes);
-    }
-
-    #[inline]
-    fn insert_h0(&mut self, h0: u64, hashes: u32) {
+    pub fn insert_with<K: Key + ?Sized>(&mut self, key: &K, hashes: u32) {
+        let h0 = first_word::<H, K>(&self.keyed, key);
         let hashes = self.clamp(hashes);
-        let bytes = self.filter.memory.as_mut();
-        self.filter.probes.insert_some(bytes, h0, hashes);
-        self.filter.len = self.filter.len.saturating_add(1);
-    }
-
-    /// Removes everything and keeps the memory.
-    pub fn clear(&mut self) {
-        self.filter.clear();
+        self.probes.insert_some(self.memory.as_mut(), h0, hashes);
+        self.len = self.len.saturating_add(1);
     }
 }
 
 impl<H: StreamHash, M: Bytes> WeightedBloomFilter<H, M> {
     /// Outside of the range that it was built for, the nearest.
-    #[inline]
     fn clamp(&self, hashes: u32) -> u32 {
-        hashes.clamp(self.filter.hashes(), self.most)
+        hashes.clamp(self.hashes(), self.most_hashes())
     }
 
     /// May `key`, of a class with so many hashes, be a member? `false` is certain if it was
     /// inserted with as many or more.
     #[inline]
     #[must_use]
-    pub fn contains<K: Key + ?Sized>(&self, key: &K, hashes: u32) -> bool {
-        self.contains_h0(first_word::<H, K>(&self.filter.keyed, key), hashes)
+    pub fn contains_with<K: Key + ?Sized>(&self, key: &K, hashes: u32) -> bool {
+        self.contains_some(first_word::<H, K>(&self.keyed, key), hashes)
     }
 
-    /// [`contains`](Self::contains) for a key that is hashed already.
+    /// [`contains_with`](Self::contains_with) for a key that is hashed already.
     #[must_use]
-    pub fn contains_hashed(&self, key: &Hashed<'_>, hashes: u32) -> bool {
-        self.contains_h0(key.h0(), hashes)
+    pub fn contains_hashed_with(&self, key: &Hashed<'_>, hashes: u32) -> bool {
+        self.contains_some(key.h0(), hashes)
     }
 
-    #[inline]
-    fn contains_h0(&self, h0: u64, hashes: u32) -> bool {
-        let bytes = self.filter.memory.as_ref();
+    fn contains_some(&self, h0: u64, hashes: u32) -> bool {
         let hashes = self.clamp(hashes);
-        self.filter.probes.contains_some(bytes, h0, hashes)
+        self.probes.contains_some(self.memory.as_ref(), h0, hashes)
     }
 
-    /// The fewest and the most hashes of a key.
+    /// The most hashes of a key; the fewest are [`hashes`](Self::hashes).
     #[must_use]
-    pub fn hashes(&self) -> std::ops::RangeInclusive<u32> {
-        self.filter.hashes()..=self.most
-    }
-
-    /// As those of a [`BloomFilter`] with the fewest hashes.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        self.filter.stats()
+    pub fn most_hashes(&self) -> u32 {
+        self.probes.knows.0
     }
 
     /// The chance that a key of a class with so many hashes is wrongly answered "maybe". Reads
     /// the whole array.
     #[must_use]
     pub fn expected_fpr(&self, hashes: u32) -> f64 {
-        let stats = self.filter.stats();
-        stats.load.powi(self.clamp(hashes) as i32)
-    }
-
-    /// Verifies what must hold in the array.
-    ///
-    /// # Errors
-    /// The first invariant that does not hold.
-    pub fn check_invariants(&self) -> Result<(), Violation> {
-        let filter = &self.filter;
-        check_array(filter.memory.as_ref(), filter.bits(), filter.len, self.most)
-    }
-}
-
-impl<H: StreamHash> Clone for WeightedBloomFilter<H> {
-    fn clone(&self) -> Self {
-        WeightedBloomFilter {
-            filter: self.filter.clone(),
-            most: self.most,
-        }
-    }
-}
-
-impl<H: StreamHash, M: Bytes> fmt::Debug for WeightedBloomFilter<H, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WeightedBloomFilter")
-            .field("len", &self.filter.len())
-            .field("bits", &self.filter.bits())
-            .field("hashes", &self.hashes())
-            .field("hash", &H::KIND)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<H: StreamHash, M: Bytes> Filter for WeightedBloomFilter<H, M> {
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        self.filter.hash(key)
-    }
-
-    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.filter.contains_hashed(key)
-    }
-
-    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.filter.contains(key)
-    }
-
-    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
-        self.filter.contains_batch_into(keys, found);
-    }
-
-    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
-        self.filter.contains_batch_hashed_into(keys, found);
-    }
-
-    fn len(&self) -> u64 {
-        self.filter.len()
-    }
-
-    fn stats(&self) -> Stats {
-        self.stats()
-    }
-}
-
-impl<H: StreamHash> Insert for WeightedBloomFilter<H> {
-    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
-        self.insert_h0(key.h0(), self.most);
-        Ok(())
-    }
-}
-
-file_methods! {
-    WeightedBloomFilter<H: StreamHash; M>
-}
-
-impl<H: StreamHash, M: Bytes> FileFilter<M> for WeightedBloomFilter<H, M> {
-    const KIND: FilterKind = FilterKind::WeightedBloom;
-    const HASH: HashKind = H::KIND;
-
-    fn header(&self) -> Header {
-        let header = self.filter.header();
-        let facts = Facts {
-            most: self.most,
-            ..Facts::of(&header)
-        };
-        Header {
-            kind: Self::KIND,
-            extra: facts.to_bytes(),
-            ..header
-        }
-    }
-
-    fn table(&self) -> &[u8] {
-        self.filter.table()
-    }
-
-    fn size(header: &Header) -> Option<(u64, usize)> {
-        size(header)
-    }
-
-    fn assemble(header: &Header, memory: M) -> Result<Self, Error> {
-        Ok(WeightedBloomFilter {
-            filter: BitFilter::assemble(header, memory)?,
-            most: Facts::of(header).most,
-        })
-    }
-
-    fn verify(&mut self) -> Result<(), Violation> {
-        self.check_invariants()
+        self.stats().load.powi(self.clamp(hashes) as i32)
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use twiceshy::Removed;
-use twiceshy::bloom::{BitFilter, BlockedBloomFilter, BloomFilter, Probes};
+use twiceshy::bloom::{BitFilter, BlockedBloomFilter, BloomFilter, Planned};
 use twiceshy::cuckoo::{Alternate, CuckooFilter, PartialKeyFilter, VacuumFilter};
 use twiceshy::hash::{Seed, Xxh3};
 
@@ -141,7 +141,7 @@ impl<A: Alternate> Contender for PartialKeyFilter<Xxh3, A> {
     }
 }
 
-impl<P: Probes> Contender for BitFilter<Xxh3, P> {
+impl<P: Planned> Contender for BitFilter<Xxh3, P> {
     #[inline(always)]
     fn insert(&mut self, key: u64) -> Result<()> {
         self.insert(&key);
