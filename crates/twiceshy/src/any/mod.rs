@@ -56,7 +56,7 @@ use std::fmt;
 use std::io::{self, Read, Write};
 
 use crate::error::Error;
-use crate::file::{self, Check, FileFilter, FilterKind, HEADER_BYTES, Header, Info, read, write};
+use crate::file::{self, Check, FileFilter, FilterKind, Header, Info, read, write};
 use crate::hash::{HashKind, Seed, Sip13, StreamHash};
 use crate::mem::Memory;
 use crate::stats::Stats;
@@ -313,7 +313,7 @@ fn open<H: StreamHash>(kind: FilterKind, reader: &mut dyn Read) -> Result<Box<dy
     }
 }
 
-/// What a file of any kind says about itself, from its first [`HEADER_BYTES`] bytes (more do no
+/// What a file of any kind says about itself, from its first [`HEADER_BYTES`](file::HEADER_BYTES) bytes (more do no
 /// harm). Neither the checksum nor the table is looked at, so it may be false, but never
 /// impossible.
 ///
@@ -357,12 +357,7 @@ fn check_of(kind: FilterKind) -> Check {
 
 /// What a file says about itself, and the bytes that say it.
 fn start_of(reader: &mut impl Read) -> Result<(Info, io::Cursor<Vec<u8>>), Error> {
-    let mut start = Vec::new();
-    let read = reader.take(HEADER_BYTES as u64).read_to_end(&mut start);
-    read.map_err(|error| Error::Io {
-        kind: error.kind(),
-        reason: error.to_string(),
-    })?;
+    let start = read::read_header(reader)?;
     Ok((peek(&start)?, io::Cursor::new(start)))
 }
 

@@ -1,6 +1,6 @@
 //! What can be chosen for a Bloom or a blocked Bloom filter.
 
-use super::filter::{BitFilter, checked_bytes};
+use super::filter::BitFilter;
 use super::probes::Planned;
 use super::sizing::Size;
 use crate::builder::{Build, Builder};
@@ -48,7 +48,7 @@ impl<H: StreamHash, P: Planned> Build for BitFilter<H, P> {
 
     fn build(builder: &Builder<Self>) -> Result<Self, Error> {
         let (wished, Bits { bits, hashes }) = ((builder.capacity, builder.fpr), builder.choices);
-        let Size { bits, hashes } = match (wished, bits, hashes) {
+        let size = match (wished, bits, hashes) {
             ((Some(capacity), fpr), None, None) => P::size(capacity, fpr.unwrap_or(0.01))?,
             ((None, None), Some(bits), Some(hashes)) => Size { bits, hashes },
             _ => {
@@ -57,12 +57,7 @@ impl<H: StreamHash, P: Planned> Build for BitFilter<H, P> {
                 ));
             }
         };
-        checked_bytes::<P>(bits, hashes)?;
-        Self::from_parts(
-            P::new(bits, hashes),
-            builder.any_seed()?,
-            builder.huge_pages,
-        )
+        Self::from_parts(size, (), builder.any_seed()?, builder.huge_pages)
     }
 }
 

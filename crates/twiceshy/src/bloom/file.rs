@@ -2,6 +2,7 @@
 
 use super::RetouchedBloomFilter;
 use super::filter::{BitFilter, checked_bytes};
+use super::probes::sealed::Knowledge;
 use super::probes::{OneSided, Probes};
 use crate::bits::{Bytes, Cpu};
 use crate::error::Error;
@@ -28,7 +29,8 @@ fn decode<P: Probes>(header: &Header) -> Option<(P, usize)> {
     }
     let (bits, hashes) = (header.geometry.slots(), hashes.into());
     let bytes = checked_bytes::<P>(bits, hashes).ok()?;
-    Some((P::from_facts(bits, hashes, *facts)?, bytes))
+    let knows = Knowledge::from_bytes(hashes, *facts)?;
+    Some((P::of(bits, hashes, knows), bytes))
 }
 
 impl<H: StreamHash, M: Bytes, P: Probes> FileFilter<M> for BitFilter<H, P, M> {
@@ -37,7 +39,7 @@ impl<H: StreamHash, M: Bytes, P: Probes> FileFilter<M> for BitFilter<H, P, M> {
 
     fn header(&self) -> Header {
         let geometry = Geometry::new(self.bits(), 1).expect("checked when it was built");
-        let facts = self.probes.facts();
+        let facts = self.probes.knows().to_bytes();
         let mut extra = [0; 32];
         extra[0] = self.hashes() as u8;
         extra[1..][..facts.len()].copy_from_slice(&facts);

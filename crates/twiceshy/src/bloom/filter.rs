@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use super::probes::sealed::Knowledge as _;
 use super::probes::{OneSided, Probes, ones};
+use super::sizing::Size;
 use crate::batch::{ahead, in_pieces};
 use crate::bits::{Bytes, Cpu, Isa, dispatch};
 use crate::error::Error;
@@ -98,11 +100,16 @@ pub(super) fn checked_bytes<P: Probes>(bits: u64, hashes: u32) -> Result<usize, 
 }
 
 impl<H: StreamHash, P: Probes> BitFilter<H, P> {
-    pub(super) fn from_parts(probes: P, seed: Seed, huge_pages: HugePages) -> Result<Self, Error> {
-        let bytes = checked_bytes::<P>(probes.bits(), probes.hashes())?;
+    pub(super) fn from_parts(
+        Size { bits, hashes }: Size,
+        knows: P::Knows,
+        seed: Seed,
+        huge_pages: HugePages,
+    ) -> Result<Self, Error> {
+        let bytes = checked_bytes::<P>(bits, hashes)?;
         Ok(BitFilter {
             memory: Memory::zeroed(bytes, huge_pages)?,
-            probes,
+            probes: P::of(bits, hashes, knows),
             len: 0,
             keyed: H::keyed(&seed),
             seed,
@@ -143,13 +150,6 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
         self.probes.prefetch(self.memory.as_ref(), h0);
     }
 
-    /// Removes everything and keeps the memory.
-    pub fn clear(&mut self) {
-        self.memory.as_mut().fill(0);
-        self.probes.forget_cleared();
-        self.len = 0;
-    }
-
     /// A copy, or an error where [`Clone`] would abort for want of memory.
     ///
     /// # Errors
@@ -163,6 +163,12 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
 }
 
 impl<H: StreamHash, P: OneSided> BitFilter<H, P> {
+    /// Removes everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.memory.as_mut().fill(0);
+        self.len = 0;
+    }
+
     /// Adds everything that another filter has, by setting its bits.
     ///
     /// # Errors
@@ -239,11 +245,12 @@ impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
         if behind > 0 && bytes.last().is_some_and(|byte| byte >> behind != 0) {
             return Err(Violation::new("the padding is not zero", self.bits()));
         }
-        let set = ones(bytes);
-        if set > self.len.saturating_mul(self.probes.most_hashes().into()) {
+        let (set, knows) = (ones(bytes), self.probes.knows());
+        let most = knows.most_hashes(self.hashes());
+        if set > self.len.saturating_mul(most.into()) {
             return Err(Violation::new("more bits are set than keys can set", set));
         }
-        if self.len > 0 && set == 0 && self.probes.cleared() == 0 {
+        if self.len > 0 && set == 0 && knows.cleared() == 0 {
             return Err(Violation::new("there are keys without a bit", self.len));
         }
         Ok(())

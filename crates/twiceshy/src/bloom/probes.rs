@@ -14,10 +14,7 @@ pub trait Probes: sealed::Probes {}
 pub trait OneSided: Probes {}
 
 /// Probes of an array that follows from a capacity and a false-positive rate.
-pub trait Planned: OneSided {
-    /// Bits of the array, a multiple of its unit, and hashes of a key.
-    fn new(bits: u64, hashes: u32) -> Self;
-
+pub trait Planned: OneSided + sealed::Probes<Knows = ()> {
     /// The smallest array for so many keys at this false-positive rate.
     ///
     /// # Errors
@@ -38,19 +35,16 @@ pub(crate) mod sealed {
         /// Are vector instructions worth a call?
         const VECTORS: bool;
 
+        /// What it knows beside bits and hashes.
+        type Knows: Knowledge;
+
+        /// Bits of the array, a multiple of [`UNIT`](Self::UNIT), and hashes of a key.
+        fn of(bits: u64, hashes: u32, knows: Self::Knows) -> Self;
+
         fn bits(&self) -> u64;
         /// Hashes of a key, the fewest where keys differ.
         fn hashes(&self) -> u32;
-        /// The most hashes of a key.
-        fn most_hashes(&self) -> u32 {
-            self.hashes()
-        }
-        /// Bits that were cleared again.
-        fn cleared(&self) -> u64 {
-            0
-        }
-        /// Counts no bit as cleared any more.
-        fn forget_cleared(&mut self) {}
+        fn knows(&self) -> Self::Knows;
 
         /// Are all bits of the key set, as many as every key has?
         fn contains(&self, bytes: &[u8], h0: u64) -> bool;
@@ -60,44 +54,42 @@ pub(crate) mod sealed {
         fn prefetch(&self, bytes: &[u8], h0: u64);
         /// The chance that all bits of a key that was never inserted are set.
         fn expected_fpr(&self, bytes: &[u8]) -> f64;
-
-        /// What a file says about the rule beside bits and hashes.
-        fn facts(&self) -> [u8; FACT_BYTES] {
-            [0; FACT_BYTES]
-        }
-        /// The rule that a file tells of; `None` if there can be no such.
-        fn from_facts(bits: u64, hashes: u32, facts: [u8; FACT_BYTES]) -> Option<Self>;
     }
 
-    /// Bytes of [`facts`](Probes::facts).
-    pub const FACT_BYTES: usize = 9;
-
-    /// What a filter with scattered bits knows beside their number.
+    /// What a Bloom filter knows beside the number of its bits and of the hashes of a key.
     pub trait Knowledge: Copy + Debug + PartialEq + Send + Sync + 'static {
-        const KIND: FilterKind;
-        const NAME: &'static str;
-
-        /// See [`Probes::most_hashes`].
+        /// The most hashes of a key, if the fewest are `hashes`.
         fn most_hashes(&self, hashes: u32) -> u32 {
             hashes
         }
-        /// See [`Probes::cleared`].
+
+        /// Bits that were cleared again.
         fn cleared(&self) -> u64 {
             0
         }
-        /// See [`Probes::forget_cleared`].
-        fn forget_cleared(&mut self) {}
 
-        /// See [`Probes::facts`].
-        fn facts(&self) -> [u8; FACT_BYTES] {
-            [0; FACT_BYTES]
-        }
-        /// See [`Probes::from_facts`].
-        fn from_facts(hashes: u32, facts: [u8; FACT_BYTES]) -> Option<Self>;
+        /// What a file says about it.
+        fn to_bytes(&self) -> [u8; FACT_BYTES];
+
+        /// What a file says, beside so many hashes; `None` if that can't be.
+        fn from_bytes(hashes: u32, facts: [u8; FACT_BYTES]) -> Option<Self>;
     }
+
+    /// Bytes of [`Knowledge`] in a file.
+    pub const FACT_BYTES: usize = 9;
 }
 
 use self::sealed::{FACT_BYTES, Knowledge};
+
+impl Knowledge for () {
+    fn to_bytes(&self) -> [u8; FACT_BYTES] {
+        [0; FACT_BYTES]
+    }
+
+    fn from_bytes(_: u32, facts: [u8; FACT_BYTES]) -> Option<Self> {
+        (facts == [0; FACT_BYTES]).then_some(())
+    }
+}
 
 /// Both halves of a 128-bit product, folded: every bit of `x` moves about half of the result.
 #[inline(always)]
@@ -142,20 +134,7 @@ impl Iterator for Positions {
     }
 }
 
-impl<K> Scattered<K> {
-    pub(super) fn of(bits: u64, hashes: u32, knows: K) -> Self {
-        Scattered {
-            bits,
-            hashes,
-            knows,
-        }
-    }
-
-    /// The same array, of which something else is known.
-    pub(super) fn knowing<L>(self, knows: L) -> Scattered<L> {
-        Scattered::of(self.bits, self.hashes, knows)
-    }
-
+impl<K: Copy> Scattered<K> {
     /// The positions of a key: as many as are taken.
     #[inline(always)]
     pub(super) fn positions(&self, h0: u64) -> Positions {
@@ -205,35 +184,45 @@ pub(super) fn ones(bytes: &[u8]) -> u64 {
         .sum::<u64>()
 }
 
-impl Knowledge for () {
-    const KIND: FilterKind = FilterKind::Bloom;
-    const NAME: &'static str = "BloomFilter";
-
-    fn from_facts(_: u32, facts: [u8; FACT_BYTES]) -> Option<Self> {
-        (facts == [0; FACT_BYTES]).then_some(())
-    }
+/// Knowledge that goes with scattered bits.
+pub trait Scatters: Knowledge {
+    #[doc(hidden)]
+    const KIND: FilterKind;
+    #[doc(hidden)]
+    const NAME: &'static str;
 }
 
-impl<K: Knowledge> Probes for Scattered<K> {}
+impl Scatters for () {
+    const KIND: FilterKind = FilterKind::Bloom;
+    const NAME: &'static str = "BloomFilter";
+}
+
+impl<K: Scatters> Probes for Scattered<K> {}
 
 impl OneSided for Scattered {}
 
 impl Planned for Scattered {
-    fn new(bits: u64, hashes: u32) -> Self {
-        Scattered::of(bits, hashes, ())
-    }
-
     fn size(capacity: u64, fpr: f64) -> Result<Size, Error> {
         sizing::bloom(capacity, fpr)
     }
 }
 
-impl<K: Knowledge> sealed::Probes for Scattered<K> {
+impl<K: Scatters> sealed::Probes for Scattered<K> {
     const KIND: FilterKind = K::KIND;
     const NAME: &'static str = K::NAME;
     const MAX_HASHES: u32 = MAX_SCATTERED;
     const UNIT: u64 = 1;
     const VECTORS: bool = false;
+
+    type Knows = K;
+
+    fn of(bits: u64, hashes: u32, knows: K) -> Self {
+        Scattered {
+            bits,
+            hashes,
+            knows,
+        }
+    }
 
     #[inline(always)]
     fn bits(&self) -> u64 {
@@ -246,16 +235,8 @@ impl<K: Knowledge> sealed::Probes for Scattered<K> {
     }
 
     #[inline(always)]
-    fn most_hashes(&self) -> u32 {
-        self.knows.most_hashes(self.hashes)
-    }
-
-    fn cleared(&self) -> u64 {
-        self.knows.cleared()
-    }
-
-    fn forget_cleared(&mut self) {
-        self.knows.forget_cleared();
+    fn knows(&self) -> K {
+        self.knows
     }
 
     #[inline(always)]
@@ -265,7 +246,8 @@ impl<K: Knowledge> sealed::Probes for Scattered<K> {
 
     #[inline(always)]
     fn insert(&self, bytes: &mut [u8], h0: u64) {
-        self.insert_some(bytes, h0, self.most_hashes());
+        let most = self.knows.most_hashes(self.hashes);
+        self.insert_some(bytes, h0, most);
     }
 
     /// All of them, though a lookup of a key that is no member ends after two on average.
@@ -279,14 +261,6 @@ impl<K: Knowledge> sealed::Probes for Scattered<K> {
     fn expected_fpr(&self, bytes: &[u8]) -> f64 {
         let share = ones(bytes) as f64 / self.bits as f64;
         share.powi(self.hashes as i32)
-    }
-
-    fn facts(&self) -> [u8; FACT_BYTES] {
-        self.knows.facts()
-    }
-
-    fn from_facts(bits: u64, hashes: u32, facts: [u8; FACT_BYTES]) -> Option<Self> {
-        Some(Scattered::of(bits, hashes, K::from_facts(hashes, facts)?))
     }
 }
 
@@ -357,13 +331,6 @@ impl Probes for OneLine {}
 impl OneSided for OneLine {}
 
 impl Planned for OneLine {
-    fn new(bits: u64, hashes: u32) -> Self {
-        OneLine {
-            blocks: bits / BLOCK_BITS,
-            hashes,
-        }
-    }
-
     fn size(capacity: u64, fpr: f64) -> Result<Size, Error> {
         sizing::blocked(capacity, fpr)
     }
@@ -375,6 +342,17 @@ impl sealed::Probes for OneLine {
     const MAX_HASHES: u32 = 16;
     const UNIT: u64 = BLOCK_BITS;
     const VECTORS: bool = true;
+
+    type Knows = ();
+
+    fn of(bits: u64, hashes: u32, (): ()) -> Self {
+        OneLine {
+            blocks: bits / BLOCK_BITS,
+            hashes,
+        }
+    }
+
+    fn knows(&self) {}
 
     #[inline(always)]
     fn bits(&self) -> u64 {
@@ -443,10 +421,6 @@ impl sealed::Probes for OneLine {
         }
         sum / self.blocks as f64
     }
-
-    fn from_facts(bits: u64, hashes: u32, facts: [u8; FACT_BYTES]) -> Option<Self> {
-        (facts == [0; FACT_BYTES]).then(|| OneLine::new(bits, hashes))
-    }
 }
 
 #[cfg(test)]
@@ -457,7 +431,7 @@ mod tests {
     #[test]
     fn short_and_long_way_read_the_same_bits() {
         for hashes in 1..=16 {
-            let probes = OneLine::new(512 * 5, hashes);
+            let probes = OneLine::of(512 * 5, hashes, ());
             for key in 0..2_000_u64 {
                 let h0 = fold(key);
                 let mut bytes = vec![0; 5 * 64];
@@ -479,14 +453,14 @@ mod tests {
     #[test]
     fn positions_are_in_the_array_and_spread() {
         for bits in [1, 2, 7, 64, 1_000, 1 << 40] {
-            let probes = Scattered::new(bits, 20);
+            let probes = Scattered::of(bits, 20, ());
             for key in 0..500 {
                 let positions = probes.positions(fold(key)).take(20);
                 assert!(positions.into_iter().all(|position| position < bits));
             }
             assert!(probes.positions(u64::MAX).take(64).all(|at| at < bits));
         }
-        let probes = Scattered::new(1_000, 10);
+        let probes = Scattered::of(1_000, 10, ());
         let mut counts = [0_u32; 1_000];
         for key in 0..100_000 {
             for position in probes.positions(fold(key)).take(10) {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::BloomFilter;
 use super::filter::BitFilter;
-use super::probes::sealed::{FACT_BYTES, Knowledge};
-use super::probes::{Scattered, is_set, ones};
+use super::probes::sealed::{FACT_BYTES, Knowledge, Probes as _};
+use super::probes::{Scattered, Scatters, is_set, ones};
 use crate::file::FilterKind;
 use crate::hash::{GOLDEN, Hashed, Key, Sip13, StreamHash, mix};
 use crate::mem::Memory;
@@ -47,26 +47,24 @@ pub type RetouchedBloomFilter<H = Sip13, M = Memory> = BitFilter<H, Scattered<Cl
 pub struct Cleared(u64);
 
 impl Knowledge for Cleared {
-    const KIND: FilterKind = FilterKind::RetouchedBloom;
-    const NAME: &'static str = "RetouchedBloomFilter";
-
     fn cleared(&self) -> u64 {
         self.0
     }
 
-    fn forget_cleared(&mut self) {
-        self.0 = 0;
-    }
-
-    fn facts(&self) -> [u8; FACT_BYTES] {
+    fn to_bytes(&self) -> [u8; FACT_BYTES] {
         let mut facts = [0; FACT_BYTES];
         facts[1..].copy_from_slice(&self.0.to_le_bytes());
         facts
     }
 
-    fn from_facts(_: u32, [most, cleared @ ..]: [u8; FACT_BYTES]) -> Option<Self> {
+    fn from_bytes(_: u32, [most, cleared @ ..]: [u8; FACT_BYTES]) -> Option<Self> {
         (most == 0).then(|| Cleared(u64::from_le_bytes(cleared)))
     }
+}
+
+impl Scatters for Cleared {
+    const KIND: FilterKind = FilterKind::RetouchedBloom;
+    const NAME: &'static str = "RetouchedBloomFilter";
 }
 
 /// Which bit of a mistake is cleared.
@@ -96,8 +94,8 @@ pub struct Price {
 impl<H: StreamHash> From<BloomFilter<H>> for RetouchedBloomFilter<H> {
     fn from(filter: BloomFilter<H>) -> Self {
         BitFilter {
+            probes: Scattered::of(filter.bits(), filter.hashes(), Cleared(0)),
             memory: filter.memory,
-            probes: filter.probes.knowing(Cleared(0)),
             len: filter.len,
             keyed: filter.keyed,
             seed: filter.seed,
@@ -107,6 +105,13 @@ impl<H: StreamHash> From<BloomFilter<H>> for RetouchedBloomFilter<H> {
 }
 
 impl<H: StreamHash> RetouchedBloomFilter<H> {
+    /// Removes everything and keeps the memory; no bit counts as cleared any more.
+    pub fn clear(&mut self) {
+        self.memory.as_mut().fill(0);
+        self.probes.knows = Cleared(0);
+        self.len = 0;
+    }
+
     /// Clears one of the bits of a mistake, any one: gives which. `None` if it was answered "no"
     /// already.
     pub fn retouch<K: Key + ?Sized>(&mut self, mistake: &K) -> Option<u64> {

@@ -2,7 +2,8 @@
 
 use super::filter::BitFilter;
 use super::probes::sealed::{FACT_BYTES, Knowledge};
-use super::probes::{MAX_SCATTERED, OneSided, Scattered};
+use super::probes::{MAX_SCATTERED, OneSided, Scattered, Scatters};
+use super::sizing::Size;
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::file::FilterKind;
@@ -108,25 +109,27 @@ pub type WeightedBloomFilter<H = Sip13, M = Memory> = BitFilter<H, Scattered<Mos
 pub struct Most(u32);
 
 impl Knowledge for Most {
-    const KIND: FilterKind = FilterKind::WeightedBloom;
-    const NAME: &'static str = "WeightedBloomFilter";
-
     #[inline(always)]
     fn most_hashes(&self, _: u32) -> u32 {
         self.0
     }
 
-    fn facts(&self) -> [u8; FACT_BYTES] {
+    fn to_bytes(&self) -> [u8; FACT_BYTES] {
         let mut facts = [0; FACT_BYTES];
         facts[0] = self.0 as u8;
         facts
     }
 
-    fn from_facts(hashes: u32, [most, rest @ ..]: [u8; FACT_BYTES]) -> Option<Self> {
+    fn from_bytes(hashes: u32, [most, rest @ ..]: [u8; FACT_BYTES]) -> Option<Self> {
         let most = u32::from(most);
         let possible = (hashes..=MAX_SCATTERED).contains(&most) && rest == [0; FACT_BYTES - 1];
         possible.then_some(Most(most))
     }
+}
+
+impl Scatters for Most {
+    const KIND: FilterKind = FilterKind::WeightedBloom;
+    const NAME: &'static str = "WeightedBloomFilter";
 }
 
 impl OneSided for Scattered<Most> {}
@@ -152,8 +155,11 @@ impl<H: StreamHash> WeightedBloomFilter<H> {
         let (fewest, most) = weights.hashes.iter().fold((u32::MAX, 0), |range, &hashes| {
             (range.0.min(hashes), range.1.max(hashes))
         });
-        let probes = Scattered::of(bits, fewest, Most(most));
-        Self::from_parts(probes, seed, HugePages::default())
+        let size = Size {
+            bits,
+            hashes: fewest,
+        };
+        Self::from_parts(size, Most(most), seed, HugePages::default())
     }
 
     /// Adds a key with so many hashes: at most as many as the heaviest class has.

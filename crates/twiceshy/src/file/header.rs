@@ -41,15 +41,6 @@ pub struct Header {
 /// Bytes of a header that each kind has for itself.
 const EXTRA_BYTES: usize = 32;
 
-/// What a header says about its file, beside the filter.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Claims {
-    /// The number of the file's format.
-    version: u16,
-    /// Bytes of the table.
-    pub(super) table_bytes: u64,
-}
-
 impl Header {
     /// That of a filter in which all items are alike, each in a slot of its own.
     pub(crate) fn new<M, F: FileFilter<M>>(geometry: Geometry, seed: Seed, items: u64) -> Self {
@@ -93,13 +84,13 @@ impl Header {
         bytes
     }
 
-    /// Reads the header at the start of `bytes`, without looking at a table. Only [`check`](Self::check)
-    /// tells whether there can be such a filter.
+    /// Reads the header at the start of `bytes` and how many bytes it says that its table has, without
+    /// looking at a table. Only [`check`](Self::check) tells whether there can be such a filter.
     ///
     /// # Errors
     /// [`Error::Format`] if this is no file of ours, or one of a later version;
     /// [`Error::Corrupt`] if some field is impossible.
-    pub(super) fn decode(bytes: &[u8]) -> Result<(Self, Claims), Error> {
+    pub(super) fn decode(bytes: &[u8]) -> Result<(Self, u64), Error> {
         let start = &bytes[..bytes.len().min(MAGIC.len())];
         if start.is_empty() || !MAGIC.starts_with(start) {
             return Err(Error::format("it does not start with \"twiceshy\""));
@@ -118,6 +109,14 @@ impl Header {
             )));
         }
         let [kind, hash, remainder_bits, value_bits] = fields.take();
+        let kind = FilterKind::from_code(kind)
+            .ok_or_else(|| Error::format(format!("it holds a filter of kind {kind}")))?;
+        if version != kind.version() {
+            return Err(Error::format(format!(
+                "its format has number {version}; this library reads {kind} filters of number {}",
+                kind.version()
+            )));
+        }
         let [0, 0] = fields.take() else {
             return Err(Error::corrupt("bytes 14 and 15 of its header are not zero"));
         };
@@ -125,8 +124,7 @@ impl Header {
         let seed = Seed::from_bytes(fields.take());
         let table_bytes;
         let header = Header {
-            kind: FilterKind::from_code(kind)
-                .ok_or_else(|| Error::format(format!("it holds a filter of kind {kind}")))?,
+            kind,
             hash: HashKind::from_code(hash)
                 .ok_or_else(|| Error::format(format!("its hash has number {hash}")))?,
             geometry: Geometry::new(slots, remainder_bits.into())
@@ -147,24 +145,14 @@ impl Header {
                 "the bytes of its header that are kept for later use are not zero",
             ));
         }
-        Ok((
-            header,
-            Claims {
-                version,
-                table_bytes,
-            },
-        ))
+        Ok((header, table_bytes))
     }
 
-    /// Could there be a file of a filter `F` like this?
+    /// Could there be a file of a filter `F` like this, with so many bytes of a table?
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if not; [`Error::Format`] if it is one of another version.
-    pub(super) fn check<M, F: FileFilter<M>>(&self, claims: &Claims) -> Result<(), Error> {
-        let Claims {
-            version,
-            table_bytes,
-        } = *claims;
+    /// [`Error::Corrupt`] if not.
+    pub(super) fn check<M, F: FileFilter<M>>(&self, table_bytes: u64) -> Result<(), Error> {
         let most_bits = F::most_value_bits(self);
         if self.value_bits > most_bits {
             return Err(Error::corrupt(format!(
@@ -184,17 +172,9 @@ impl Header {
             )));
         }
         match self.kind.is_words() {
-            true => self.check_words()?,
-            false => self.check_counts(slots)?,
+            true => self.check_words(),
+            false => self.check_counts(slots),
         }
-        if version != self.kind.version() {
-            return Err(Error::format(format!(
-                "its format has number {version}; this library reads {} filters of number {}",
-                self.kind,
-                self.kind.version()
-            )));
-        }
-        Ok(())
     }
 }
 

@@ -102,12 +102,11 @@ pub use self::kind::FilterKind;
 pub use self::view::View;
 pub use crate::bits::Bytes;
 
-use self::header::Claims;
 pub(crate) use self::header::Header;
 pub(crate) use self::methods::file_methods;
 
-/// What tells whether there can be a file of this header.
-pub(crate) type Check = fn(&Header, &Claims) -> Result<(), Error>;
+/// What tells whether there can be a file of this header, with so many bytes of a table.
+pub(crate) type Check = fn(&Header, u64) -> Result<(), Error>;
 
 /// The check for files of `F`.
 pub(crate) fn check_of<M, F: FileFilter<M>>() -> Check {
@@ -116,9 +115,9 @@ pub(crate) fn check_of<M, F: FileFilter<M>>() -> Check {
 
 /// What a file says about itself, checked as its kind asks for.
 pub(crate) fn peek(bytes: &[u8], check_of: impl Fn(FilterKind) -> Check) -> Result<Info, Error> {
-    let (header, claims) = Header::decode(bytes)?;
-    check_of(header.kind)(&header, &claims)?;
-    Ok(Info::new(&header, claims.table_bytes))
+    let (header, table_bytes) = Header::decode(bytes)?;
+    check_of(header.kind)(&header, table_bytes)?;
+    Ok(Info::new(&header, table_bytes))
 }
 
 /// What the file of this filter would say.

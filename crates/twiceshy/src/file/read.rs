@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use super::header::{CHECKSUM, HEADER_BYTES, Header};
 use super::{FileFilter, checksum};
 use crate::error::Error;
+use crate::hash::HashKind;
 use crate::mem::{HugePages, Memory};
 
 /// Memory for a table is taken in steps of so many bytes while it arrives: what a header says
@@ -13,7 +14,7 @@ const STEP: usize = 1 << 20;
 
 /// The header and the table of a file that is complete, of the kind and hash of `F`.
 fn split<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<(Header, &[u8]), Error> {
-    let (header, table_bytes) = decode::<M, F>(bytes)?;
+    let (header, table_bytes) = decode::<M, F>(bytes, Some(F::HASH))?;
     Ok((header, whole(bytes, table_bytes)?))
 }
 
@@ -30,21 +31,24 @@ fn whole(bytes: &[u8], table_bytes: usize) -> Result<&[u8], Error> {
     Ok(table)
 }
 
-/// A header of the kind and hash of `F`, and the bytes of its table.
-fn decode<M, F: FileFilter<M>>(bytes: &[u8]) -> Result<(Header, usize), Error> {
-    let (header, claims) = Header::decode(bytes)?;
-    if (header.kind, header.hash) != (F::KIND, F::HASH) {
+/// A header of the kind of `F` and of this hash, or of any, and the bytes of its table.
+fn decode<M, F: FileFilter<M>>(
+    bytes: &[u8],
+    hash: Option<HashKind>,
+) -> Result<(Header, usize), Error> {
+    let (header, table_bytes) = Header::decode(bytes)?;
+    let hash = hash.unwrap_or(header.hash);
+    if (header.kind, header.hash) != (F::KIND, hash) {
         return Err(Error::format(format!(
-            "it holds the {} filter with the hash {}, not the {} filter with the hash {}",
+            "it holds the {} filter with the hash {}, not the {} filter with the hash {hash}",
             header.kind,
             header.hash,
             F::KIND,
-            F::HASH
         )));
     }
-    header.check::<M, F>(&claims)?;
+    header.check::<M, F>(table_bytes)?;
     // As many as `F` says that there are, which is a `usize`.
-    Ok((header, claims.table_bytes as usize))
+    Ok((header, table_bytes as usize))
 }
 
 /// The bytes are those that were written.
@@ -80,16 +84,8 @@ pub(super) fn view<'b, F: FileFilter<&'b [u8]>>(bytes: &'b [u8]) -> Result<F, Er
 pub(crate) fn view_any_hash<'b, F: FileFilter<&'b [u8]>>(
     bytes: &'b [u8],
 ) -> Result<(Header, F), Error> {
-    let (header, claims) = Header::decode(bytes)?;
-    if header.kind != F::KIND {
-        return Err(Error::format(format!(
-            "it holds the {} filter, not the {} filter",
-            header.kind,
-            F::KIND
-        )));
-    }
-    header.check::<&'b [u8], F>(&claims)?;
-    let table = whole(bytes, claims.table_bytes as usize)?;
+    let (header, table_bytes) = decode::<&'b [u8], F>(bytes, None)?;
+    let table = whole(bytes, table_bytes)?;
     check_sum(&bytes[..HEADER_BYTES], table)?;
     Ok((header, verified(&header, table)?))
 }
@@ -111,9 +107,8 @@ pub(crate) fn from_bytes<F: FileFilter<Memory>>(bytes: &[u8]) -> Result<F, Error
 
 /// A filter from a stream, of which no byte behind the file is read.
 pub(crate) fn read_from<F: FileFilter<Memory>>(mut reader: impl Read) -> Result<F, Error> {
-    let mut start = Vec::new();
-    read_up_to(&mut reader, &mut start, HEADER_BYTES)?;
-    let (header, bytes) = decode::<Memory, F>(&start)?;
+    let start = read_header(&mut reader)?;
+    let (header, bytes) = decode::<Memory, F>(&start, Some(F::HASH))?;
     let mut steps = Vec::new();
     let mut missing = bytes;
     while missing > 0 {
@@ -138,6 +133,13 @@ pub(crate) fn read_from<F: FileFilter<Memory>>(mut reader: impl Read) -> Result<
     }
     check_sum(&start, memory.as_ref())?;
     verified(&header, memory)
+}
+
+/// The bytes of a header, or as many as there are.
+pub(crate) fn read_header(reader: &mut impl Read) -> Result<Vec<u8>, Error> {
+    let mut start = Vec::new();
+    read_up_to(reader, &mut start, HEADER_BYTES)?;
+    Ok(start)
 }
 
 /// Reads `count` bytes, or as many as there are.
