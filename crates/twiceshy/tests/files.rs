@@ -395,7 +395,8 @@ fn headers_say_what_is_wrong() {
         "number 2; this library reads plain filters of number 1",
     );
     says(with(10, &[9]), "a filter of kind 9");
-    says(with(10, &[2]), "its table has");
+    says(with(10, &[2]), "number 1; this library reads counting");
+    says(with(8, &[2, 0, 2]), "its table has");
     says(with(11, &[9]), "its hash has number 9");
     says(
         with(11, &[2]),
