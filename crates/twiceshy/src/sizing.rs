@@ -53,11 +53,7 @@ pub fn slots(capacity: u64) -> Result<u64, Error> {
 /// [`Error::Geometry`] if the rate is not between 0 and 1 (both excluded) or lower than
 /// the widest remainder reaches.
 pub fn remainder_bits(fpr: f64) -> Result<u32, Error> {
-    if !(fpr > 0.0 && fpr < 1.0) {
-        return Err(Error::geometry(format!(
-            "a false-positive rate lies between 0 and 1 (0.01 is one in a hundred), not {fpr}"
-        )));
-    }
+    check_fpr(fpr)?;
     // At least one bit; `expected_fpr` is below load / 2^r.
     let bits = (MAX_LOAD / fpr).log2().ceil().max(1.0);
     if bits > 56.0 {
@@ -112,6 +108,16 @@ pub fn adaptive_bytes(geometry: &Geometry) -> u64 {
     let size = table::size::<Marks>(geometry.slots(), geometry.remainder_bits());
     let (_, bytes) = size.expect("a geometry has ids of at most 60 bits");
     bytes
+}
+
+/// A false-positive rate lies between 0 and 1.
+pub(crate) fn check_fpr(fpr: f64) -> Result<(), Error> {
+    if fpr > 0.0 && fpr < 1.0 {
+        return Ok(());
+    }
+    Err(Error::geometry(format!(
+        "a false-positive rate lies between 0 and 1 (0.01 is one in a hundred), not {fpr}"
+    )))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! of a Bloom filter, the more so the lower the rate.
 
 use crate::error::Error;
+use crate::sizing::check_fpr;
 
 /// Bits of an array and hashes of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub struct Size {
 /// # Errors
 /// [`Error::Geometry`] if there is none.
 pub fn bloom(capacity: u64, fpr: f64) -> Result<Size, Error> {
-    check(fpr)?;
+    check_fpr(fpr)?;
     let best = (-fpr.log2()).clamp(1.0, 64.0);
     let sizes = [best.floor(), best.ceil()].map(|k| {
         // (1 - e^(-k / b))^k = fpr, solved for b.
@@ -61,7 +62,7 @@ pub fn bloom(capacity: u64, fpr: f64) -> Result<Size, Error> {
 /// [`Error::Geometry`] if there is none: below a rate of about 10⁻⁵ a blocked filter takes more
 /// than twice the bits, and is refused.
 pub fn blocked(capacity: u64, fpr: f64) -> Result<Size, Error> {
-    check(fpr)?;
+    check_fpr(fpr)?;
     let most = 2.0 * -fpr.log2() * std::f64::consts::LOG2_E + 8.0;
     let mut best: Option<(f64, u32)> = None;
     let mut eight = None;
@@ -140,15 +141,6 @@ fn size(capacity: u64, per_key: f64, hashes: u32) -> Result<Size, Error> {
 
 fn too_large() -> Error {
     Error::geometry("so many bits can't be counted; take a smaller capacity")
-}
-
-fn check(fpr: f64) -> Result<(), Error> {
-    if fpr > 0.0 && fpr < 1.0 {
-        return Ok(());
-    }
-    Err(Error::geometry(format!(
-        "a false-positive rate lies between 0 and 1 (0.01 is one in a hundred), not {fpr}"
-    )))
 }
 
 #[cfg(test)]

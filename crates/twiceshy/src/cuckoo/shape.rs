@@ -4,6 +4,7 @@ use super::lanes::SLOTS;
 use crate::bits::{Below, bytes_of_cells};
 use crate::error::Error;
 use crate::geometry::Geometry;
+use crate::sizing::check_fpr;
 
 /// How the four fingerprints of a bucket are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -198,11 +199,7 @@ pub(super) fn buckets_for(capacity: u64) -> Result<u64, Error> {
 /// Fingerprint bits for a false-positive rate of at most `fpr` when a query is compared with so
 /// many fingerprints.
 pub(super) fn fingerprint_bits(fpr: f64, compared: f64) -> Result<u32, Error> {
-    if !(fpr > 0.0 && fpr < 1.0) {
-        return Err(Error::geometry(format!(
-            "a false-positive rate lies between 0 and 1 (0.01 is one in a hundred), not {fpr}"
-        )));
-    }
+    check_fpr(fpr)?;
     let bits = (compared / fpr + 1.0).log2().ceil();
     if bits > f64::from(Shape::MAX_BITS) {
         return Err(Error::geometry(format!(
