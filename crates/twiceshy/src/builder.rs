@@ -29,11 +29,17 @@ use crate::sizing;
 /// ```
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder<F: Build> {
+    pub(crate) wishes: Wishes,
+    pub(crate) choices: F::Choices,
+}
+
+/// What can be chosen for every filter.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wishes {
     pub(crate) capacity: Option<u64>,
     pub(crate) fpr: Option<f64>,
     pub(crate) seed: Option<Seed>,
     pub(crate) huge_pages: HugePages,
-    pub(crate) choices: F::Choices,
 }
 
 /// A filter that [`Builder`] can build.
@@ -98,57 +104,45 @@ impl<F: Buildable> Build for F {
 impl<F: Build<Choices: Default>> Builder<F> {
     /// A builder with nothing set.
     pub fn new() -> Self {
-        Self::with(F::Choices::default())
+        Self::with(Wishes::default(), F::Choices::default())
     }
 }
 
 impl<F: Build> Builder<F> {
-    pub(crate) fn with(choices: F::Choices) -> Self {
-        Builder {
-            capacity: None,
-            fpr: None,
-            seed: None,
-            huge_pages: HugePages::default(),
-            choices,
-        }
+    pub(crate) fn with(wishes: Wishes, choices: F::Choices) -> Self {
+        Builder { wishes, choices }
     }
 
     /// How many items the filter shall hold at its false-positive rate. A filter of the quotient family
     /// takes a few more, ever more slowly; a cuckoo filter is then 94% full; a Bloom filter takes any
     /// number, ever less exactly.
     pub fn capacity(mut self, items: u64) -> Self {
-        self.capacity = Some(items);
+        self.wishes.capacity = Some(items);
         self
     }
 
     /// The highest false-positive rate, reached at capacity. Default: 0.01.
     pub fn fpr(mut self, fpr: f64) -> Self {
-        self.fpr = Some(fpr);
+        self.wishes.fpr = Some(fpr);
         self
     }
 
     /// The seed of the hash. Default: random, so that nobody can prepare keys that
     /// collide.
     pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = Some(seed);
+        self.wishes.seed = Some(seed);
         self
     }
 
     /// Whether a large table asks the system for huge pages. Default: it does.
     pub fn huge_pages(mut self, huge_pages: HugePages) -> Self {
-        self.huge_pages = huge_pages;
+        self.wishes.huge_pages = huge_pages;
         self
     }
 
     /// Another hash function than the default [`Sip13`](crate::hash::Sip13).
     pub fn hash<H: StreamHash>(self) -> Builder<F::WithHash<H>> {
-        Builder {
-            capacity: self.capacity,
-            fpr: self.fpr,
-            seed: self.seed,
-            huge_pages: self.huge_pages,
-            choices: self.choices,
-        }
+        Builder::with(self.wishes, self.choices)
     }
 
     /// Builds the filter.
@@ -162,7 +156,7 @@ impl<F: Build> Builder<F> {
 
     /// The seed that was set, or a random one.
     pub(crate) fn any_seed(&self) -> Result<Seed, Error> {
-        self.seed.map_or_else(Seed::random, Ok)
+        self.wishes.seed.map_or_else(Seed::random, Ok)
     }
 
     /// The seed that was set, where keys come hashed.
@@ -170,7 +164,7 @@ impl<F: Build> Builder<F> {
     /// # Errors
     /// [`Error::Geometry`] if none was.
     pub(crate) fn known_seed(&self) -> Result<Seed, Error> {
-        self.seed.ok_or_else(needs_seed)
+        self.wishes.seed.ok_or_else(needs_seed)
     }
 
     /// The size that was set by the method `name`, or else what the capacity takes.
@@ -179,7 +173,7 @@ impl<F: Build> Builder<F> {
         (name, size): (&str, Option<u64>),
         for_capacity: impl FnOnce(u64) -> Result<u64, Error>,
     ) -> Result<u64, Error> {
-        match (self.capacity, size) {
+        match (self.wishes.capacity, size) {
             (Some(capacity), None) => for_capacity(capacity),
             (None, Some(size)) => Ok(size),
             (None, None) => Err(Error::geometry(format!("set `capacity` or `{name}`"))),
@@ -195,7 +189,7 @@ impl<F: Build> Builder<F> {
         (name, bits): (&str, Option<u32>),
         for_rate: impl FnOnce(f64) -> Result<u32, Error>,
     ) -> Result<u32, Error> {
-        match (self.fpr, bits) {
+        match (self.wishes.fpr, bits) {
             (fpr, None) => for_rate(fpr.unwrap_or(0.01)),
             (None, Some(bits)) => Ok(bits),
             (Some(_), Some(_)) => Err(Error::geometry(format!("set `fpr` or `{name}`, not both"))),
@@ -232,7 +226,7 @@ impl<F: Build<Choices = Slots>> Builder<F> {
     /// capacity.
     pub(crate) fn parts(&self, keys: Option<u64>) -> Result<Parts, Error> {
         let choices = &self.choices;
-        let slots = match (self.capacity, choices.slots, keys) {
+        let slots = match (self.wishes.capacity, choices.slots, keys) {
             (None, None, Some(keys)) => sizing::slots(keys)?,
             _ => self.size(("slots", choices.slots), sizing::slots)?,
         };
@@ -241,7 +235,7 @@ impl<F: Build<Choices = Slots>> Builder<F> {
         Ok(Parts {
             geometry: Geometry::new(slots, bits)?,
             seed: self.any_seed()?,
-            huge_pages: self.huge_pages,
+            huge_pages: self.wishes.huge_pages,
             value_bits: choices.value_bits,
         })
     }
@@ -265,9 +259,9 @@ impl<F: Build<Choices: Default>> Default for Builder<F> {
 impl<F: Build> fmt::Debug for Builder<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
-            .field("capacity", &self.capacity)
-            .field("fpr", &self.fpr)
-            .field("huge_pages", &self.huge_pages)
+            .field("capacity", &self.wishes.capacity)
+            .field("fpr", &self.wishes.fpr)
+            .field("huge_pages", &self.wishes.huge_pages)
             .field("choices", &self.choices)
             .finish_non_exhaustive()
     }

@@ -5,7 +5,8 @@ use std::fmt;
 use super::kinds::Kind;
 use super::{AnyFilter, Object, boxed, no_such_hash};
 use crate::bloom::{BlockedBloomFilter, BloomFilter, RetouchedBloomFilter};
-use crate::builder::{Build, Builder};
+use crate::builder::{Build, Builder, Wishes};
+use crate::cuckoo::adaptive::Cells;
 use crate::cuckoo::{AdaptiveCuckooFilter, CuckooFilter, Scheme, VacuumFilter};
 use crate::error::Error;
 use crate::file::FilterKind;
@@ -30,9 +31,7 @@ use crate::{AdaptiveFilter, QuotientFilter};
 pub struct AnyBuilder {
     kind: FilterKind,
     hash: HashKind,
-    capacity: u64,
-    fpr: f64,
-    seed: Option<Seed>,
+    wishes: Wishes,
 }
 
 impl AnyBuilder {
@@ -40,9 +39,10 @@ impl AnyBuilder {
         AnyBuilder {
             kind,
             hash: HashKind::SipHash13,
-            capacity: 0,
-            fpr: 0.01,
-            seed: None,
+            wishes: Wishes {
+                capacity: Some(0),
+                ..Wishes::default()
+            },
         }
     }
 
@@ -54,19 +54,19 @@ impl AnyBuilder {
 
     /// How many items the filter shall hold at its false-positive rate.
     pub fn capacity(mut self, items: u64) -> Self {
-        self.capacity = items;
+        self.wishes.capacity = Some(items);
         self
     }
 
     /// The highest false-positive rate, reached at capacity. Default: 0.01.
     pub fn fpr(mut self, fpr: f64) -> Self {
-        self.fpr = fpr;
+        self.wishes.fpr = Some(fpr);
         self
     }
 
     /// The seed of the hash. Default: random.
     pub fn seed(mut self, seed: Seed) -> Self {
-        self.seed = Some(seed);
+        self.wishes.seed = Some(seed);
         self
     }
 
@@ -97,14 +97,14 @@ impl AnyBuilder {
             FilterKind::Cuckoo => self.boxed::<CuckooFilter<H>>(),
             FilterKind::Vacuum => self.boxed::<VacuumFilter<H>>(),
             FilterKind::AdaptiveCuckoo => {
-                let scheme = Scheme::Cyclic { selector_bits: 2 };
-                let builder = AdaptiveCuckooFilter::builder(scheme).hash::<H>();
-                Ok(boxed(self.with_wishes(builder)?))
+                let cells = Cells::new(Scheme::Cyclic { selector_bits: 2 });
+                let builder = Builder::<AdaptiveCuckooFilter<H>>::with(self.wishes, cells);
+                Ok(boxed(builder.build()?))
             }
             FilterKind::Bloom => self.boxed::<BloomFilter<H>>(),
             FilterKind::BlockedBloom => self.boxed::<BlockedBloomFilter<H>>(),
             FilterKind::RetouchedBloom => {
-                let filter: BloomFilter<H> = self.with_wishes(Builder::new())?;
+                let filter = self.filter::<BloomFilter<H>>()?;
                 Ok(boxed(RetouchedBloomFilter::from(filter)))
             }
             FilterKind::WeightedBloom => Err(Error::geometry(
@@ -118,14 +118,11 @@ impl AnyBuilder {
     }
 
     fn boxed<F: Kind + Build<Choices: Default>>(self) -> Result<Box<dyn Object>, Error> {
-        Ok(boxed(self.with_wishes(Builder::<F>::new())?))
+        Ok(boxed(self.filter::<F>()?))
     }
 
-    fn with_wishes<F: Build>(self, builder: Builder<F>) -> Result<F, Error> {
-        let seed = self.seed.map_or_else(Seed::random, Ok)?;
-        // An empty set is a set as well.
-        let builder = builder.capacity(self.capacity.max(1));
-        builder.fpr(self.fpr).seed(seed).build()
+    fn filter<F: Build<Choices: Default>>(self) -> Result<F, Error> {
+        Builder::with(self.wishes, F::Choices::default()).build()
     }
 }
 
@@ -134,8 +131,8 @@ impl fmt::Debug for AnyBuilder {
         f.debug_struct("AnyBuilder")
             .field("kind", &self.kind)
             .field("hash", &self.hash)
-            .field("capacity", &self.capacity)
-            .field("fpr", &self.fpr)
+            .field("capacity", &self.wishes.capacity)
+            .field("fpr", &self.wishes.fpr)
             .finish_non_exhaustive()
     }
 }

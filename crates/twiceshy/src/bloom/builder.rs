@@ -47,7 +47,10 @@ impl<H: StreamHash, P: Planned> Build for BitFilter<H, P> {
     type WithHash<X: StreamHash> = BitFilter<X, P>;
 
     fn build(builder: &Builder<Self>) -> Result<Self, Error> {
-        let (wished, Bits { bits, hashes }) = ((builder.capacity, builder.fpr), builder.choices);
+        let (wished, Bits { bits, hashes }) = (
+            (builder.wishes.capacity, builder.wishes.fpr),
+            builder.choices,
+        );
         let size = match (wished, bits, hashes) {
             ((Some(capacity), fpr), None, None) => P::size(capacity, fpr.unwrap_or(0.01))?,
             ((None, None), Some(bits), Some(hashes)) => Size { bits, hashes },
@@ -57,7 +60,7 @@ impl<H: StreamHash, P: Planned> Build for BitFilter<H, P> {
                 ));
             }
         };
-        Self::from_parts(size, (), builder.any_seed()?, builder.huge_pages)
+        Self::from_parts(size, (), builder.any_seed()?, builder.wishes.huge_pages)
     }
 }
 

@@ -66,7 +66,7 @@ impl<H: StreamHash, A: Alternate> Build for PartialKeyFilter<H, A> {
             fingerprint_bits(fpr, f64::from(2 * SLOTS) * PLANNED_LOAD)
         })?;
         let shape = Shape::new(buckets, bits, choices.packing)?;
-        Self::from_parts(shape, builder.any_seed()?, builder.huge_pages)
+        Self::from_parts(shape, builder.any_seed()?, builder.wishes.huge_pages)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::filter::AdaptiveCuckooFilter;
 use super::plan::{Bins, Plan, Scheme};
-use crate::builder::{Build, Builder};
+use crate::builder::{Build, Builder, Wishes};
 use crate::error::Error;
 use crate::hash::{Sip13, StreamHash};
 
@@ -30,11 +30,10 @@ pub struct Cells {
     fingerprint_bits: Option<u32>,
 }
 
-impl AdaptiveCuckooFilter {
-    /// Builds a filter that adapts by this scheme, with the bins that the papers give it: four
-    /// locations of one slot, and for swapping two of four.
-    pub fn builder(scheme: Scheme) -> AdaptiveCuckooBuilder {
-        Builder::with(Cells {
+impl Cells {
+    /// Those of a scheme, with the bins that the papers give it.
+    pub(crate) fn new(scheme: Scheme) -> Self {
+        Cells {
             scheme,
             layout: match scheme {
                 Scheme::Cyclic { .. } | Scheme::Cuckooing => Bins::FourOfOne,
@@ -42,7 +41,15 @@ impl AdaptiveCuckooFilter {
             },
             bins: None,
             fingerprint_bits: None,
-        })
+        }
+    }
+}
+
+impl AdaptiveCuckooFilter {
+    /// Builds a filter that adapts by this scheme, with the bins that the papers give it: four
+    /// locations of one slot, and for swapping two of four.
+    pub fn builder(scheme: Scheme) -> AdaptiveCuckooBuilder {
+        Builder::with(Wishes::default(), Cells::new(scheme))
     }
 }
 
@@ -82,6 +89,6 @@ impl<H: StreamHash> Build for AdaptiveCuckooFilter<H> {
             Ok(Plan::for_capacity(1, fpr, scheme, layout)?.fingerprint_bits())
         })?;
         let plan = Plan::new(bins, bits, scheme, layout)?;
-        Self::from_parts(plan, builder.any_seed()?, builder.huge_pages)
+        Self::from_parts(plan, builder.any_seed()?, builder.wishes.huge_pages)
     }
 }
