@@ -39,6 +39,22 @@ pub struct Stats {
     pub longest_cluster: u64,
 }
 
+impl Stats {
+    /// Those of a table without clusters, in whose slots each item takes one; no error is expected yet.
+    pub(crate) fn of_slots(items: u64, slots: u64, remainder_bits: u32, bytes: u64) -> Self {
+        Stats {
+            items,
+            slots,
+            used_slots: items,
+            load: items as f64 / slots as f64,
+            remainder_bits,
+            bytes,
+            bits_per_item: 8.0 * bytes as f64 / items as f64,
+            ..Stats::default()
+        }
+    }
+}
+
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

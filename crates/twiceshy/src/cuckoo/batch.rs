@@ -2,7 +2,6 @@
 
 use super::alternate::Alternate;
 use super::filter::{Core, PartialKeyFilter};
-use super::shape::Home;
 use crate::batch::{ahead, in_pieces};
 use crate::bits::Bytes;
 use crate::hash::StreamHash;
@@ -11,12 +10,10 @@ impl<M: Bytes, A: Alternate> Core<M, A> {
     /// Prefetches both buckets of a hash.
     #[inline(always)]
     fn prefetch(&self, h0: u64) {
-        let Home {
-            bucket,
-            fingerprint,
-        } = self.table.home(h0);
-        self.table.prefetch(bucket);
-        self.table.prefetch(self.other(bucket, fingerprint));
+        let home = self.table.home(h0);
+        self.table.prefetch(home.bucket);
+        self.table
+            .prefetch(self.other(home.bucket, home.fingerprint));
     }
 }
 

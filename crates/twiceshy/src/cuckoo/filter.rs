@@ -52,15 +52,19 @@ pub(super) enum Way {
     Bytes,
     /// They fit, but start anywhere.
     Bits,
-    /// All others.
-    AnyWidth,
+    /// They fit, but are semi-sorted.
+    Narrow,
+    /// They do not fit.
+    Wide,
 }
 
 impl Way {
     fn of<M: Bytes>(table: &Table<M>) -> Self {
         let shape = table.shape();
-        if shape.fingerprint_bits() > NARROW || shape.packing() != Packing::Whole {
-            Way::AnyWidth
+        if shape.fingerprint_bits() > NARROW {
+            Way::Wide
+        } else if shape.packing() != Packing::Whole {
+            Way::Narrow
         } else if table.starts_at_bytes() {
             Way::Bytes
         } else {
@@ -86,10 +90,6 @@ impl<M: Bytes, A: Alternate> Core<M, A> {
         }
     }
 
-    fn is_narrow(&self) -> bool {
-        self.table.shape().fingerprint_bits() <= NARROW
-    }
-
     /// The other bucket of a fingerprint.
     #[inline(always)]
     pub(super) fn other(&self, bucket: u64, fingerprint: u64) -> u64 {
@@ -110,39 +110,25 @@ impl<M: Bytes, A: Alternate> Core<M, A> {
     /// Not inlined, so that the loop of a caller that only has `Way::Bytes` stays small.
     #[inline(never)]
     fn contains_otherwise(&self, home: Home) -> bool {
-        if self.way == Way::Bits {
-            self.contains_in_word::<AtBits>(home)
-        } else {
-            self.contains_any_width(home)
+        match self.way {
+            Way::Bytes | Way::Bits => self.contains_in_word::<AtBits>(home),
+            Way::Narrow => self.contains_in(&self.narrow, home),
+            Way::Wide => self.contains_in(&self.wide, home),
         }
     }
 
     #[inline(never)]
-    fn contains_any_width(&self, home: Home) -> bool {
-        if self.is_narrow() {
-            self.contains_in(&self.narrow, home)
-        } else {
-            self.contains_in(&self.wide, home)
-        }
-    }
-
-    #[inline(always)]
     fn contains_in<W: Word>(&self, lanes: &Lanes<W>, home: Home) -> bool {
-        let Home {
-            bucket,
-            fingerprint,
-        } = home;
-        let other = self.other(bucket, fingerprint);
-        let here = lanes.equal(self.table.load(bucket), fingerprint);
-        let there = lanes.equal(self.table.load(other), fingerprint);
+        let buckets = [home.bucket, self.other(home.bucket, home.fingerprint)];
+        let [here, there] =
+            buckets.map(|bucket| lanes.equal(self.table.load(bucket), home.fingerprint));
         here | there != W::ZERO
     }
 
     pub(super) fn check(&self) -> Result<(), Violation> {
-        let used = if self.is_narrow() {
-            self.table.count(&self.narrow)?
-        } else {
-            self.table.count(&self.wide)?
+        let used = match self.way {
+            Way::Bytes | Way::Bits | Way::Narrow => self.table.count(&self.narrow)?,
+            Way::Wide => self.table.count(&self.wide)?,
         };
         if used != self.len {
             return Err(Violation::new("fingerprints are not counted right", used));
@@ -157,43 +143,25 @@ impl<A: Alternate> Core<Memory, A> {
         match self.way {
             Way::Bytes => self.insert_in_word::<AtBytes>(h0),
             Way::Bits => self.insert_in_word::<AtBits>(h0),
-            Way::AnyWidth => self.insert_any_width(h0),
+            Way::Narrow => self.insert_in(&{ self.narrow }, h0),
+            Way::Wide => self.insert_in(&{ self.wide }, h0),
         }
     }
 
     #[inline(never)]
-    fn insert_any_width(&mut self, h0: u64) -> Result<(), Error> {
-        if self.is_narrow() {
-            let lanes = self.narrow;
-            self.insert_in(&lanes, h0)
-        } else {
-            let lanes = self.wide;
-            self.insert_in(&lanes, h0)
-        }
-    }
-
-    #[inline(always)]
     fn insert_in<W: Word>(&mut self, lanes: &Lanes<W>, h0: u64) -> Result<(), Error> {
-        let Home {
-            bucket,
-            fingerprint,
-        } = self.table.home(h0);
-        let here = self.table.load(bucket);
-        if let Some(slot) = lanes.empty(here) {
-            let here = lanes.with(here, slot, fingerprint);
-            self.table.store(bucket, here, lanes);
-            self.len += 1;
-            return Ok(());
+        let home = self.table.home(h0);
+        let buckets = [home.bucket, self.other(home.bucket, home.fingerprint)];
+        for bucket in buckets {
+            let here = self.table.load(bucket);
+            if let Some(slot) = lanes.empty(here) {
+                let here = lanes.with(here, slot, home.fingerprint);
+                self.table.store(bucket, here, lanes);
+                self.len += 1;
+                return Ok(());
+            }
         }
-        let other = self.other(bucket, fingerprint);
-        let there = self.table.load(other);
-        if let Some(slot) = lanes.empty(there) {
-            let there = lanes.with(there, slot, fingerprint);
-            self.table.store(other, there, lanes);
-            self.len += 1;
-            return Ok(());
-        }
-        self.insert_by_kicks(lanes, [bucket, other], fingerprint)
+        self.insert_by_kicks(lanes, buckets, home.fingerprint)
     }
 
     #[inline(never)]
@@ -232,34 +200,19 @@ impl<A: Alternate> Core<Memory, A> {
     /// Behind a call, as [`contains_otherwise`](Self::contains_otherwise).
     #[inline(never)]
     fn remove_otherwise(&mut self, h0: u64) -> Removed {
-        if self.way == Way::Bits {
-            self.remove_in_word::<AtBits>(h0)
-        } else {
-            self.remove_any_width(h0)
+        match self.way {
+            Way::Bytes | Way::Bits => self.remove_in_word::<AtBits>(h0),
+            Way::Narrow => self.remove_in(&{ self.narrow }, h0),
+            Way::Wide => self.remove_in(&{ self.wide }, h0),
         }
     }
 
     #[inline(never)]
-    fn remove_any_width(&mut self, h0: u64) -> Removed {
-        if self.is_narrow() {
-            let lanes = self.narrow;
-            self.remove_in(&lanes, h0)
-        } else {
-            let lanes = self.wide;
-            self.remove_in(&lanes, h0)
-        }
-    }
-
-    #[inline(always)]
     fn remove_in<W: Word>(&mut self, lanes: &Lanes<W>, h0: u64) -> Removed {
-        let Home {
-            bucket,
-            fingerprint,
-        } = self.table.home(h0);
-        let other = self.other(bucket, fingerprint);
-        for bucket in [bucket, other] {
+        let home = self.table.home(h0);
+        for bucket in [home.bucket, self.other(home.bucket, home.fingerprint)] {
             let here = self.table.load(bucket);
-            if let Some(slot) = lanes.first(lanes.equal(here, fingerprint)) {
+            if let Some(slot) = lanes.first(lanes.equal(here, home.fingerprint)) {
                 self.table.store(bucket, lanes.with(here, slot, 0), lanes);
                 self.len -= 1;
                 return Removed::One;
@@ -432,15 +385,8 @@ impl<H: StreamHash, M: Bytes, A: Alternate> PartialKeyFilter<H, A, M> {
         let shape = self.shape();
         let (items, bytes) = (self.len(), self.core.table.bytes().len() as u64);
         Stats {
-            items,
-            slots: shape.slots(),
-            used_slots: items,
-            load: self.load(),
-            remainder_bits: shape.fingerprint_bits(),
-            bytes,
-            bits_per_item: 8.0 * bytes as f64 / items as f64,
             expected_fpr: shape.expected_fpr(items),
-            longest_cluster: 0,
+            ..Stats::of_slots(items, shape.slots(), shape.fingerprint_bits(), bytes)
         }
     }
 

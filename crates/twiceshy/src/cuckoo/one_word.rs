@@ -19,13 +19,9 @@ use crate::outcome::Removed;
 impl<M: Bytes, A: Alternate> Core<M, A> {
     #[inline(always)]
     pub(super) fn contains_in_word<S: Starts>(&self, home: Home) -> bool {
-        let Home {
-            bucket,
-            fingerprint,
-        } = home;
         // Both buckets, whatever the first one holds: they are fetched side by side, without a branch.
-        let other = self.other(bucket, fingerprint);
-        let [here, there] = [bucket, other].map(|bucket| self.equal::<S>(bucket, fingerprint));
+        let buckets = [home.bucket, self.other(home.bucket, home.fingerprint)];
+        let [here, there] = buckets.map(|bucket| self.equal::<S>(bucket, home.fingerprint));
         here | there != 0
     }
 
@@ -101,12 +97,9 @@ impl<A: Alternate> Core<Memory, A> {
 
     #[inline(always)]
     pub(super) fn remove_in_word<S: Starts>(&mut self, h0: u64) -> Removed {
-        let Home {
-            bucket,
-            fingerprint,
-        } = self.table.home(h0);
-        let buckets = [bucket, self.other(bucket, fingerprint)];
-        if self.flip_in_one::<S>(buckets, fingerprint, fingerprint) {
+        let home = self.table.home(h0);
+        let buckets = [home.bucket, self.other(home.bucket, home.fingerprint)];
+        if self.flip_in_one::<S>(buckets, home.fingerprint, home.fingerprint) {
             self.len -= 1;
             return Removed::One;
         }
@@ -141,9 +134,9 @@ mod tests {
     fn every_way_does_the_same<A: Alternate>(buckets: u64, bits: u32) {
         let shape = Shape::new(buckets, bits, Packing::Whole).unwrap();
         let ways: &[Way] = if bits % 2 == 0 {
-            &[Way::AnyWidth, Way::Bits, Way::Bytes]
+            &[Way::Narrow, Way::Bits, Way::Bytes]
         } else {
-            &[Way::AnyWidth, Way::Bits]
+            &[Way::Narrow, Way::Bits]
         };
         let mut cores: Vec<Core<Memory, A>> = Vec::new();
         for &way in ways {

@@ -1,6 +1,6 @@
 //! The cells of an adaptive cuckoo filter: a fingerprint and a selector each.
 
-use super::plan::{Plan, Scheme};
+use super::plan::Plan;
 use crate::bits::{Bytes, load_word, mask_below, prefetch, store_word};
 use crate::cuckoo::search::Cell;
 use crate::error::Error;
@@ -126,11 +126,7 @@ impl<M: Bytes> Cells<M> {
                     fingerprint,
                     selector,
                 } = self.get(cell);
-                let function = match plan.scheme() {
-                    Scheme::Cyclic { .. } => selector,
-                    Scheme::Swapping => slot,
-                    Scheme::Cuckooing => choice,
-                };
+                let function = plan.function(selector, slot, choice);
                 let equal = fingerprint != 0 && fingerprint == plan.fingerprint(key, function);
                 equal.then_some(cell)
             })

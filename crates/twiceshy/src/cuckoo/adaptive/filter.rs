@@ -271,15 +271,8 @@ impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
         let plan = self.plan();
         let bytes = self.cells.bytes().len() as u64;
         Stats {
-            items: self.len,
-            slots: plan.cells(),
-            used_slots: self.len,
-            load: self.load(),
-            remainder_bits: plan.fingerprint_bits(),
-            bytes,
-            bits_per_item: 8.0 * bytes as f64 / self.len as f64,
             expected_fpr: plan.expected_fpr(self.len),
-            longest_cluster: 0,
+            ..Stats::of_slots(self.len, plan.cells(), plan.fingerprint_bits(), bytes)
         }
     }
 
@@ -312,19 +305,11 @@ impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
             } = self.cells.get(cell);
             let right = store.read(number, |key| {
                 let identity = plan.identity(&Hashed::from_bytes::<H>(&self.seed, key));
-                let lives_here = plan.bins_of(&identity).contains(&cell.bucket);
                 // By any of the locations that are this one.
-                let mut functions = match plan.scheme() {
-                    Scheme::Cyclic { .. } => vec![selector],
-                    Scheme::Swapping => vec![cell.slot],
-                    Scheme::Cuckooing => {
-                        let choices = (0..).zip(plan.bins_of(&identity));
-                        let here = choices.filter(|&(_, &bin)| bin == cell.bucket);
-                        here.map(|(choice, _)| choice).collect()
-                    }
-                }
-                .into_iter();
-                lives_here && functions.any(|at| identity.fingerprints[at as usize] == fingerprint)
+                (0..).zip(plan.bins_of(&identity)).any(|(choice, &bin)| {
+                    let function = plan.function(selector, cell.slot, choice) as usize;
+                    bin == cell.bucket && identity.fingerprints[function] == fingerprint
+                })
             })?;
             match right {
                 Some(false) => return broken("a key is not of its cell", number),
@@ -339,15 +324,10 @@ impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
 
 /// What a cell holds of a key.
 fn content_at(plan: &Plan, identity: &Identity, cell: Cell, selector: u32) -> Content {
-    let function = match plan.scheme() {
-        Scheme::Cyclic { .. } => selector as usize,
-        Scheme::Swapping => cell.slot as usize,
-        Scheme::Cuckooing => {
-            let mut bins = plan.bins_of(identity).iter();
-            bins.position(|&bin| bin == cell.bucket)
-                .expect("a key lies in one of its bins")
-        }
-    };
+    let mut choices = (0..).zip(plan.bins_of(identity));
+    let here = choices.find(|&(_, &bin)| bin == cell.bucket);
+    let (choice, _) = here.expect("a key lies in one of its bins");
+    let function = plan.function(selector, cell.slot, choice) as usize;
     Content {
         fingerprint: identity.fingerprints[function],
         selector,
@@ -476,23 +456,21 @@ facade! {
 impl<H: StreamHash, M: Bytes> AdaptiveCuckooFilter<H, M> {
     fn contains_all<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
         found.clear();
-        let mut hashed = Vec::with_capacity(PIECE);
         for piece in keys.chunks(PIECE) {
-            hashed.clear();
-            hashed.extend(piece.iter().map(|key| {
-                let hashed = self.hash(key);
-                self.cells.prefetch(&hashed);
-                hashed
-            }));
-            found.extend(hashed.iter().map(|key| self.contains_hashed(key)));
+            let hashed: Vec<Hashed<'_>> = piece.iter().map(|key| self.hash(key)).collect();
+            self.contains_piece(&hashed, found);
         }
     }
 
     fn contains_all_hashed(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
         found.clear();
         for piece in keys.chunks(PIECE) {
-            piece.iter().for_each(|key| self.cells.prefetch(key));
-            found.extend(piece.iter().map(|key| self.contains_hashed(key)));
+            self.contains_piece(piece, found);
         }
+    }
+
+    fn contains_piece(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
+        keys.iter().for_each(|key| self.cells.prefetch(key));
+        found.extend(keys.iter().map(|key| self.contains_hashed(key)));
     }
 }

@@ -205,6 +205,16 @@ impl Plan {
         1 + ((bits * ((1 << self.bits) - 1)) >> 32)
     }
 
+    /// The function of a fingerprint with this selector, in this slot of the location `choice`.
+    #[inline]
+    pub(super) fn function(&self, selector: u32, slot: u32, choice: u32) -> u32 {
+        match self.scheme {
+            Scheme::Cyclic { .. } => selector,
+            Scheme::Swapping => slot,
+            Scheme::Cuckooing => choice,
+        }
+    }
+
     /// How many functions a key has.
     fn functions(&self) -> u32 {
         match self.scheme {
