@@ -215,6 +215,17 @@ impl<'k> Hashed<'k> {
         limit
     }
 
+    /// Is it the same key? Chosen hashes have no key behind them: they are their stream.
+    pub(crate) fn is_same(&self, other: &Hashed<'_>) -> bool {
+        match (self.key(), other.key()) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            _ => {
+                let words = Self::MAX_WORDS;
+                self.h0() == other.h0() && self.common_bits(other, words) == 64 * u64::from(words)
+            }
+        }
+    }
+
     /// Takes the top bits off the first word: their number, and the stream that is left, whose
     /// `h0` is the rest of the word. For those who divide the hashes among `2^bits` filters:
     /// the number names the filter, in hash order, and the filter is asked with the rest.

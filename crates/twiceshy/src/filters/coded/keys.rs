@@ -11,19 +11,7 @@ use crate::hash::Hashed;
 impl Placed<'_, '_> {
     /// Is it the same key?
     pub(super) fn is_same(&self, other: &Placed<'_, '_>) -> bool {
-        is_same(self.key, other.key)
-    }
-}
-
-/// Are two hashed keys the same key?
-fn is_same(a: &Hashed<'_>, b: &Hashed<'_>) -> bool {
-    match (a.key(), b.key()) {
-        (Some(a), Some(b)) => a == b,
-        // Chosen hashes have no key behind them: they are their stream.
-        _ => {
-            let words = Hashed::MAX_WORDS;
-            a.h0() == b.h0() && a.common_bits(b, words) == 64 * u64::from(words)
-        }
+        self.key.is_same(other.key)
     }
 }
 
@@ -65,7 +53,7 @@ impl<'k, 'n, S: Symbols, F> Known<'k, 'n, S, F> {
                     return Err(Error::mismatch("a key belongs to another place").into());
                 }
                 let others = keys.iter().chain(self.without);
-                if !others.into_iter().any(|other| is_same(other, &key)) {
+                if !others.into_iter().any(|other| other.is_same(&key)) {
                     keys.push(key);
                 }
             }
