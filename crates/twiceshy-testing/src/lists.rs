@@ -15,7 +15,7 @@ use twiceshy::hash::{Hashed, Seed};
 use twiceshy::lists::dynamic::{Change, DynamicList, Form, Untagged};
 use twiceshy::lists::static_::Like;
 use twiceshy::lists::tagged::Tagged;
-use twiceshy::lists::{Answer, BuildList, List, ListFile, Listed, StaticYesNo, YesNo, delta};
+use twiceshy::lists::{Answer, BuildList, List, ListFile, StaticYesNo, YesNo, delta};
 use twiceshy::sets::reverse_map::{MemoryMap, ReverseMap};
 use twiceshy::{Error, Geometry};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -284,8 +284,8 @@ impl<'u, F: Form> Game<'u, F> {
                 change == expected
             }),
             None => self.list.remove(bytes).map(|listed| {
-                moves.removed += u64::from(listed != Listed::Unlisted);
-                listed.list() == before
+                moves.removed += u64::from(listed.is_some());
+                listed == before
             }),
         };
         self.list.map().fuse.set(0);
@@ -303,7 +303,7 @@ impl<'u, F: Form> Game<'u, F> {
             Err(Failed::Map) => {
                 moves.failed += 1;
                 // Who could not be put back is on neither list, and the filter knows.
-                let lost = self.list.lookup_exact(bytes) == Ok(Listed::Unlisted);
+                let lost = self.list.lookup_exact(bytes) == Ok(None);
                 if before.is_some() && lost {
                     if self.list.map().failures.get() > 0 || before == wish || wish.is_none() {
                         return Err(Stop::Wrong("a failed change lost a key".to_owned()));
@@ -335,11 +335,7 @@ impl<'u, F: Form> Game<'u, F> {
                 Some(List::No) => answer == Answer::No,
                 None => true,
             };
-            let exact = list.lookup_exact(&key.bytes[..])
-                == Ok(match truth {
-                    Some(list) => Listed::Listed(list),
-                    None => Listed::Unlisted,
-                });
+            let exact = list.lookup_exact(&key.bytes[..]) == Ok(truth);
             if !right || !exact {
                 return Err(format!("a key of {truth:?} is answered {answer:?}"));
             }

@@ -13,7 +13,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use twiceshy::lists::{Answer, List, Listed, StaticYesNo, YesNo, delta};
+use twiceshy::lists::{Answer, List, StaticYesNo, YesNo, delta};
 use twiceshy::{AdaptiveFilter, View};
 
 /// One page in a thousand that nobody listed may be blocked.
@@ -75,7 +75,7 @@ fn try_lists(blocked: &[String], allowed: &[String]) -> Result<Summary, Box<dyn 
     }
     let mistake = &blocked[blocked.len() - 1];
     server.add(&mistake[..], List::No)?;
-    assert_eq!(server.lookup_exact(&mistake[..])?, Listed::Listed(List::No));
+    assert_eq!(server.lookup_exact(&mistake[..])?, Some(List::No));
 
     // The phone gets what has changed.
     let new = server.snapshot()?.to_bytes();

@@ -108,7 +108,7 @@ fn churn<F: Form>(yes: u64, no: u64, fpr: f64, seed: u64) -> Result<u64, Box<dyn
             List::No => Answer::No,
         };
         assert_eq!(list.answer(key), right);
-        assert_eq!(list.lookup_exact(key)?.list(), Some(*which));
+        assert_eq!(list.lookup_exact(key)?, Some(*which));
     }
     // Strangers: the promised share, and no more than five deviations above it.
     let strangers = total.max(2_000);

@@ -58,7 +58,7 @@ impl AnyList {
     /// The answer for a key.
     #[must_use]
     pub fn answer(&self, key: &[u8]) -> Answer {
-        self.object.answer(key)
+        self.object.answer_bytes(key)
     }
 
     /// How many keys are on a list.
@@ -100,11 +100,9 @@ impl<H: StreamHash> ListKind for IntegratedXor<H> {}
 impl<H: StreamHash> ListKind for Seesaw<H> {}
 
 /// What any list can do, without its type.
-trait Object: Send + Sync {
+trait Object: YesNoList + Send + Sync {
     fn info(&self) -> Info;
-    fn answer(&self, key: &[u8]) -> Answer;
-    fn len_of(&self, list: List) -> u64;
-    fn expected_fpr(&self) -> f64;
+    fn answer_bytes(&self, key: &[u8]) -> Answer;
     fn write_to(&self, writer: &mut dyn Write) -> io::Result<()>;
 }
 
@@ -113,16 +111,8 @@ impl<T: ListKind> Object for T {
         file::info(self)
     }
 
-    fn answer(&self, key: &[u8]) -> Answer {
-        YesNoList::answer(self, key)
-    }
-
-    fn len_of(&self, list: List) -> u64 {
-        YesNoList::len_of(self, list)
-    }
-
-    fn expected_fpr(&self) -> f64 {
-        YesNoList::expected_fpr(self)
+    fn answer_bytes(&self, key: &[u8]) -> Answer {
+        self.answer(key)
     }
 
     fn write_to(&self, writer: &mut dyn Write) -> io::Result<()> {

@@ -38,7 +38,7 @@
 //! | a change | one range read, one or two writes of the map; a filter insert or a minirun rewritten | the same |
 //!
 //! ```
-//! use twiceshy::lists::{Answer, List, Listed, YesNo};
+//! use twiceshy::lists::{Answer, List, YesNo};
 //!
 //! let mut list = YesNo::new(1_000, 1_000, 0.01)?;
 //! list.add("ads.example", List::Yes)?;
@@ -47,8 +47,8 @@
 //! assert_eq!(list.answer("news.example"), Answer::No);
 //!
 //! // Which of the two is it, or none? The reverse map knows.
-//! assert_eq!(list.lookup_exact("news.example")?, Listed::Listed(List::No));
-//! assert_eq!(list.lookup_exact("other.example")?, Listed::Unlisted);
+//! assert_eq!(list.lookup_exact("news.example")?, Some(List::No));
+//! assert_eq!(list.lookup_exact("other.example")?, None);
 //!
 //! list.add("news.example", List::Yes)?; // moves it
 //! assert_eq!(list.answer("news.example"), Answer::Yes);
@@ -61,7 +61,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::minirun::{Members, parse};
-use super::{Answer, List, Listed, StaticYesNo, YesNoList, plan};
+use super::{Answer, List, StaticYesNo, YesNoList, plan};
 use crate::builder::Parts;
 use crate::error::Error;
 use crate::filters::adaptive::AdaptiveFilter;
@@ -223,14 +223,13 @@ impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> DynamicList<F, R
         })
     }
 
-    /// Takes a key off its list, and says which it was.
+    /// Takes a key off its list, and says which it was; `None` if it was on neither.
     ///
     /// # Errors
     /// The map's; nothing has changed then.
-    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Outcome<Listed, R> {
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Outcome<Option<List>, R> {
         let hashed = self.filter.hash(key);
-        let before = self.change(&hashed, None)?;
-        Ok(before.map_or(Listed::Unlisted, Listed::Listed))
+        self.change(&hashed, None)
     }
 
     /// What the filter says about a key; does not read the map.
@@ -246,20 +245,17 @@ impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> DynamicList<F, R
         F::answer(&self.filter, key)
     }
 
-    /// Where a key is, by the reverse map.
+    /// The list that a key is on, by the reverse map; `None` if it is on neither.
     ///
     /// # Errors
     /// The map's.
-    pub fn lookup_exact<K: Key + ?Sized>(&self, key: &K) -> Result<Listed, R::Error> {
+    pub fn lookup_exact<K: Key + ?Sized>(&self, key: &K) -> Outcome<Option<List>, R> {
         let hashed = self.filter.hash(key);
         let bytes = hashed.key().expect("a key was hashed");
-        let mut found = Listed::Unlisted;
+        let mut found = None;
         self.map.keys(hashed.h0()..=hashed.h0(), |_, entry| {
-            if let Some((list, key)) = parse(entry) {
-                if key == bytes {
-                    found = Listed::Listed(list);
-                }
-            }
+            let listed = parse(entry).filter(|&(_, key)| key == bytes);
+            found = listed.map(|(list, _)| list).or(found);
         })?;
         Ok(found)
     }

@@ -135,31 +135,13 @@ impl List {
     }
 }
 
-/// Where a key is, by those who have the keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Listed {
-    /// On this list.
-    Listed(List),
-    /// On neither.
-    Unlisted,
-}
-
-impl Listed {
-    /// The list, if there is one.
-    #[must_use]
-    pub fn list(self) -> Option<List> {
-        match self {
-            Listed::Listed(list) => Some(list),
-            Listed::Unlisted => None,
-        }
-    }
-}
-
 /// What YES/NO lists have in common.
 pub trait YesNoList {
     /// Hashes a key the way this list does.
     #[must_use]
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k>;
+    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k>
+    where
+        Self: Sized;
 
     /// The answer for a key that is hashed already.
     #[must_use]
@@ -167,7 +149,10 @@ pub trait YesNoList {
 
     /// The answer for a key.
     #[must_use]
-    fn answer<K: Key + ?Sized>(&self, key: &K) -> Answer {
+    fn answer<K: Key + ?Sized>(&self, key: &K) -> Answer
+    where
+        Self: Sized,
+    {
         self.answer_hashed(&self.hash(key))
     }
 

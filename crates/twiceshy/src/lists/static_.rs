@@ -53,6 +53,7 @@ use super::join::Lists;
 use super::{Answer, BuildList, List, YesNoList, check_rate};
 use crate::bits::Bytes;
 use crate::error::Error;
+use crate::facade::facade;
 use crate::filters::adaptive::AdaptiveFilter;
 use crate::geometry::Geometry;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
@@ -187,6 +188,18 @@ impl<H: StreamHash, M: Bytes> StaticYesNo<H, M> {
         self.filter.contains_hashed(key)
     }
 
+    fn contains_all<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
+        self.filter.contains_batch_into(keys, found);
+    }
+
+    fn contains_all_hashed(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
+        self.filter.contains_batch_hashed_into(keys, found);
+    }
+
+    fn len(&self) -> u64 {
+        self.yes_len()
+    }
+
     /// How many keys are on the YES list.
     #[must_use]
     pub fn yes_len(&self) -> u64 {
@@ -307,37 +320,8 @@ impl<H: StreamHash> BuildList for StaticYesNo<H> {
     }
 }
 
-impl<H: StreamHash, M: Bytes> Filter for StaticYesNo<H, M> {
-    #[inline]
-    fn hash<'k, K: Key + ?Sized>(&self, key: &'k K) -> Hashed<'k> {
-        self.hash(key)
-    }
-
-    #[inline]
-    fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        self.contains_hashed(key)
-    }
-
-    #[inline]
-    fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains(key)
-    }
-
-    fn contains_batch_into<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
-        self.filter.contains_batch_into(keys, found);
-    }
-
-    fn contains_batch_hashed_into(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
-        self.filter.contains_batch_hashed_into(keys, found);
-    }
-
-    fn len(&self) -> u64 {
-        self.yes_len()
-    }
-
-    fn stats(&self) -> Stats {
-        self.stats()
-    }
+facade! {
+    [H: StreamHash, M: Bytes] StaticYesNo<H, M>: Filter;
 }
 
 impl<H: StreamHash> Clone for StaticYesNo<H> {
