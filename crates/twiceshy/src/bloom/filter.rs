@@ -55,7 +55,7 @@ dispatch! {
 }
 
 impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
-    #[inline(always)]
+    #[inline]
     fn cpu(&self) -> Cpu {
         self.cpu
     }

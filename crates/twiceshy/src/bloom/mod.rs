@@ -55,7 +55,7 @@ mod weighted;
 
 pub use self::builder::{Bits, BloomBuilder};
 pub use self::filter::BitFilter;
-pub use self::probes::{OneLine, OneSided, Planned, Probes, Scattered, Scatters};
+pub use self::probes::{OneLine, OneSided, Planned, Probes, Scattered};
 pub use self::retouched::{Choice, Cleared, Price, RetouchedBloomFilter};
 pub use self::weighted::{Class, Most, WeightedBloomFilter, Weights};
 use crate::error::Error;

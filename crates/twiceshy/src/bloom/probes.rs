@@ -58,6 +58,11 @@ pub(crate) mod sealed {
 
     /// What a Bloom filter knows beside the number of its bits and of the hashes of a key.
     pub trait Knowledge: Copy + Debug + PartialEq + Send + Sync + 'static {
+        /// The kind of a filter that knows this and scatters its bits.
+        const KIND: FilterKind;
+        /// Its name.
+        const NAME: &'static str;
+
         /// The most hashes of a key, if the fewest are `hashes`.
         fn most_hashes(&self, hashes: u32) -> u32 {
             hashes
@@ -82,6 +87,9 @@ pub(crate) mod sealed {
 use self::sealed::{FACT_BYTES, Knowledge};
 
 impl Knowledge for () {
+    const KIND: FilterKind = FilterKind::Bloom;
+    const NAME: &'static str = "BloomFilter";
+
     fn to_bytes(&self) -> [u8; FACT_BYTES] {
         [0; FACT_BYTES]
     }
@@ -184,20 +192,7 @@ pub(super) fn ones(bytes: &[u8]) -> u64 {
         .sum::<u64>()
 }
 
-/// Knowledge that goes with scattered bits.
-pub trait Scatters: Knowledge {
-    #[doc(hidden)]
-    const KIND: FilterKind;
-    #[doc(hidden)]
-    const NAME: &'static str;
-}
-
-impl Scatters for () {
-    const KIND: FilterKind = FilterKind::Bloom;
-    const NAME: &'static str = "BloomFilter";
-}
-
-impl<K: Scatters> Probes for Scattered<K> {}
+impl<K: Knowledge> Probes for Scattered<K> {}
 
 impl OneSided for Scattered {}
 
@@ -207,7 +202,7 @@ impl Planned for Scattered {
     }
 }
 
-impl<K: Scatters> sealed::Probes for Scattered<K> {
+impl<K: Knowledge> sealed::Probes for Scattered<K> {
     const KIND: FilterKind = K::KIND;
     const NAME: &'static str = K::NAME;
     const MAX_HASHES: u32 = MAX_SCATTERED;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::BloomFilter;
 use super::filter::BitFilter;
 use super::probes::sealed::{FACT_BYTES, Knowledge, Probes as _};
-use super::probes::{Scattered, Scatters, is_set, ones};
+use super::probes::{Scattered, is_set, ones};
 use crate::file::FilterKind;
 use crate::hash::{GOLDEN, Hashed, Key, Sip13, StreamHash, mix};
 use crate::mem::Memory;
@@ -47,6 +47,9 @@ pub type RetouchedBloomFilter<H = Sip13, M = Memory> = BitFilter<H, Scattered<Cl
 pub struct Cleared(u64);
 
 impl Knowledge for Cleared {
+    const KIND: FilterKind = FilterKind::RetouchedBloom;
+    const NAME: &'static str = "RetouchedBloomFilter";
+
     fn cleared(&self) -> u64 {
         self.0
     }
@@ -60,11 +63,6 @@ impl Knowledge for Cleared {
     fn from_bytes(_: u32, [most, cleared @ ..]: [u8; FACT_BYTES]) -> Option<Self> {
         (most == 0).then(|| Cleared(u64::from_le_bytes(cleared)))
     }
-}
-
-impl Scatters for Cleared {
-    const KIND: FilterKind = FilterKind::RetouchedBloom;
-    const NAME: &'static str = "RetouchedBloomFilter";
 }
 
 /// Which bit of a mistake is cleared.

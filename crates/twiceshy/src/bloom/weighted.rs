@@ -2,7 +2,7 @@
 
 use super::filter::BitFilter;
 use super::probes::sealed::{FACT_BYTES, Knowledge};
-use super::probes::{MAX_SCATTERED, OneSided, Scattered, Scatters};
+use super::probes::{MAX_SCATTERED, OneSided, Scattered};
 use super::sizing::Size;
 use crate::bits::Bytes;
 use crate::error::Error;
@@ -109,6 +109,9 @@ pub type WeightedBloomFilter<H = Sip13, M = Memory> = BitFilter<H, Scattered<Mos
 pub struct Most(u32);
 
 impl Knowledge for Most {
+    const KIND: FilterKind = FilterKind::WeightedBloom;
+    const NAME: &'static str = "WeightedBloomFilter";
+
     #[inline(always)]
     fn most_hashes(&self, _: u32) -> u32 {
         self.0
@@ -125,11 +128,6 @@ impl Knowledge for Most {
         let possible = (hashes..=MAX_SCATTERED).contains(&most) && rest == [0; FACT_BYTES - 1];
         possible.then_some(Most(most))
     }
-}
-
-impl Scatters for Most {
-    const KIND: FilterKind = FilterKind::WeightedBloom;
-    const NAME: &'static str = "WeightedBloomFilter";
 }
 
 impl OneSided for Scattered<Most> {}
