@@ -60,13 +60,13 @@
 //! assert!(hashed.common_bits(&other, Hashed::MAX_WORDS) < 64);
 //! ```
 
-#[cfg(test)]
-mod conformance;
 mod hashed;
 mod key;
 mod key_bytes;
 mod seed;
 mod sip;
+#[cfg(test)]
+mod tests;
 #[cfg(feature = "xxh3")]
 mod xxh3;
 
@@ -208,58 +208,4 @@ pub(crate) const fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn codes_are_a_bijection() {
-        let known: Vec<u8> = (0..=255)
-            .filter(|&code| HashKind::from_code(code).is_some_and(|kind| kind.code() == code))
-            .collect();
-        assert_eq!(known, [1, 2, 255]);
-        let any = (0..=255).filter_map(HashKind::from_code).count();
-        assert_eq!(any, known.len());
-    }
-
-    #[test]
-    fn kinds_have_names() {
-        assert_eq!(HashKind::SipHash13.to_string(), "SipHash-1-3");
-        assert_eq!(format!("{:>6}", HashKind::Xxh3), "  XXH3");
-        assert_eq!(HashKind::Other.to_string(), "other");
-    }
-
-    /// The first outputs of the published SplitMix64 generator with seed 0.
-    #[test]
-    fn mix_is_splitmix64() {
-        let stream: Vec<u64> = (1..=3).map(|i: u64| mix(i.wrapping_mul(GOLDEN))).collect();
-        assert_eq!(
-            stream,
-            [
-                0xe220_a839_7b1d_cdaf,
-                0x6e78_9e6a_a1b9_65f4,
-                0x06c4_5d18_8009_454f
-            ]
-        );
-    }
-
-    #[test]
-    fn first_word_is_h0() {
-        let seed = Seed::from_u64(3);
-        for key in 0..1000_u64 {
-            let hashed = Hashed::new::<Sip13, _>(&seed, &key);
-            assert_eq!(
-                first_word::<Sip13, _>(&Sip13::keyed(&seed), &key),
-                hashed.h0()
-            );
-        }
-        let pair = ("owner", 17_u32);
-        let hashed = Hashed::new::<Sip13, _>(&seed, &pair);
-        assert_eq!(
-            first_word::<Sip13, _>(&Sip13::keyed(&seed), &pair),
-            hashed.h0()
-        );
-    }
 }

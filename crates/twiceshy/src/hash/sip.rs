@@ -200,7 +200,7 @@ impl State {
 mod tests {
     use siphasher::sip128::SipHasher13;
 
-    use super::super::{conformance, mix};
+    use super::super::{mix, tests};
     use super::*;
 
     fn oracle([k0, k1]: [u64; 2], bytes: &[u8]) -> [u64; 2] {
@@ -259,19 +259,19 @@ mod tests {
 
     #[test]
     fn every_input_matters() {
-        conformance::every_input_matters::<Sip13>();
+        tests::every_input_matters::<Sip13>();
     }
 
     #[test]
     fn bits_are_fair() {
-        conformance::bits_are_fair::<Sip13>();
+        tests::bits_are_fair::<Sip13>();
     }
 
     /// The stream is part of the file format: these never change.
     #[test]
     fn golden_words() {
         assert_eq!(
-            conformance::words::<Sip13>(b""),
+            tests::words::<Sip13>(b""),
             [
                 0xd1aa_f4f3_baff_38a0,
                 0x4d66_c1bf_2fa1_3b8a,
@@ -282,7 +282,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            conformance::words::<Sip13>(&7_u64.to_le_bytes()),
+            tests::words::<Sip13>(&7_u64.to_le_bytes()),
             [
                 0x350c_619d_577b_f168,
                 0x4c15_dea0_3411_8292,
@@ -293,7 +293,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            conformance::words::<Sip13>(b"once bitten, twice shy"),
+            tests::words::<Sip13>(b"once bitten, twice shy"),
             [
                 0x9ba8_9829_8295_9d20,
                 0xa808_7bcd_68f5_4156,

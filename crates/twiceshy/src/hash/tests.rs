@@ -1,4 +1,4 @@
-//! What every stream hash must pass; its tests call these.
+//! Tests of what hashes share; what every stream hash must pass comes first, and the tests of each call it.
 
 use super::*;
 
@@ -60,4 +60,53 @@ pub(super) fn every_input_matters<H: StreamHash>() {
 pub(super) fn words<H: StreamHash>(key: &[u8]) -> [u64; 6] {
     let hashed = Hashed::from_bytes::<H>(&Seed::from_u64(42), key);
     std::array::from_fn(|i| hashed.word(i as u32))
+}
+
+#[test]
+fn codes_are_a_bijection() {
+    let known: Vec<u8> = (0..=255)
+        .filter(|&code| HashKind::from_code(code).is_some_and(|kind| kind.code() == code))
+        .collect();
+    assert_eq!(known, [1, 2, 255]);
+    let any = (0..=255).filter_map(HashKind::from_code).count();
+    assert_eq!(any, known.len());
+}
+
+#[test]
+fn kinds_have_names() {
+    assert_eq!(HashKind::SipHash13.to_string(), "SipHash-1-3");
+    assert_eq!(format!("{:>6}", HashKind::Xxh3), "  XXH3");
+    assert_eq!(HashKind::Other.to_string(), "other");
+}
+
+/// The first outputs of the published SplitMix64 generator with seed 0.
+#[test]
+fn mix_is_splitmix64() {
+    let stream: Vec<u64> = (1..=3).map(|i: u64| mix(i.wrapping_mul(GOLDEN))).collect();
+    assert_eq!(
+        stream,
+        [
+            0xe220_a839_7b1d_cdaf,
+            0x6e78_9e6a_a1b9_65f4,
+            0x06c4_5d18_8009_454f
+        ]
+    );
+}
+
+#[test]
+fn first_word_is_h0() {
+    let seed = Seed::from_u64(3);
+    for key in 0..1000_u64 {
+        let hashed = Hashed::new::<Sip13, _>(&seed, &key);
+        assert_eq!(
+            first_word::<Sip13, _>(&Sip13::keyed(&seed), &key),
+            hashed.h0()
+        );
+    }
+    let pair = ("owner", 17_u32);
+    let hashed = Hashed::new::<Sip13, _>(&seed, &pair);
+    assert_eq!(
+        first_word::<Sip13, _>(&Sip13::keyed(&seed), &pair),
+        hashed.h0()
+    );
 }

@@ -106,7 +106,7 @@ fn pair_seed(seed: &Seed, number: u64) -> u64 {
 mod tests {
     use xxhash_rust::xxh3::{Xxh3Builder, xxh3_128};
 
-    use super::super::conformance;
+    use super::super::tests;
     use super::*;
 
     #[test]
@@ -157,19 +157,19 @@ mod tests {
 
     #[test]
     fn every_input_matters() {
-        conformance::every_input_matters::<Xxh3>();
+        tests::every_input_matters::<Xxh3>();
     }
 
     #[test]
     fn bits_are_fair() {
-        conformance::bits_are_fair::<Xxh3>();
+        tests::bits_are_fair::<Xxh3>();
     }
 
     /// The stream is part of the file format: these never change.
     #[test]
     fn golden_words() {
         assert_eq!(
-            conformance::words::<Xxh3>(b""),
+            tests::words::<Xxh3>(b""),
             [
                 0x68d0_2ffa_fc2c_066b,
                 0xd7dc_d9a1_a0d3_133b,
@@ -180,7 +180,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            conformance::words::<Xxh3>(&7_u64.to_le_bytes()),
+            tests::words::<Xxh3>(&7_u64.to_le_bytes()),
             [
                 0xc88c_46ef_0b5a_e4b4,
                 0x75cd_db84_4da9_0832,
@@ -191,7 +191,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            conformance::words::<Xxh3>(b"once bitten, twice shy"),
+            tests::words::<Xxh3>(b"once bitten, twice shy"),
             [
                 0xd863_38e3_37d0_d83c,
                 0xf122_5d12_7a5f_2237,
