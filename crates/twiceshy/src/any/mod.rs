@@ -330,7 +330,7 @@ fn check_of(kind: FilterKind) -> Check {
     use crate::{bloom, cuckoo, lists};
 
     fn of<F: FileFilter<Memory>>() -> Check {
-        file::check_of::<Memory, F>()
+        Header::check::<Memory, F>
     }
 
     match kind {

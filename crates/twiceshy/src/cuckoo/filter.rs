@@ -241,7 +241,6 @@ impl<W: Word, A: Alternate> Occupants for Fingerprints<'_, W, A> {
     type Error = Infallible;
     type Bucket = W;
 
-    #[inline(always)]
     fn slots(&self) -> u32 {
         SLOTS
     }

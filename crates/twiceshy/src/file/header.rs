@@ -152,7 +152,7 @@ impl Header {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if not.
-    pub(super) fn check<M, F: FileFilter<M>>(&self, table_bytes: u64) -> Result<(), Error> {
+    pub(crate) fn check<M, F: FileFilter<M>>(&self, table_bytes: u64) -> Result<(), Error> {
         let most_bits = F::most_value_bits(self);
         if self.value_bits > most_bits {
             return Err(Error::corrupt(format!(

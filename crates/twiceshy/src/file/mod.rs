@@ -108,11 +108,6 @@ pub(crate) use self::methods::file_methods;
 /// What tells whether there can be a file of this header, with so many bytes of a table.
 pub(crate) type Check = fn(&Header, u64) -> Result<(), Error>;
 
-/// The check for files of `F`.
-pub(crate) fn check_of<M, F: FileFilter<M>>() -> Check {
-    Header::check::<M, F>
-}
-
 /// What a file says about itself, checked as its kind asks for.
 pub(crate) fn peek(bytes: &[u8], check_of: impl Fn(FilterKind) -> Check) -> Result<Info, Error> {
     let (header, table_bytes) = Header::decode(bytes)?;

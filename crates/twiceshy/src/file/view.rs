@@ -64,7 +64,7 @@ impl<'b, F: Stored> View<'b, F> {
 impl<'b, F: Stored> Deref for View<'b, F> {
     type Target = F::View<'b>;
 
-    #[inline(always)]
+    #[inline]
     fn deref(&self) -> &F::View<'b> {
         &self.filter
     }

@@ -91,22 +91,20 @@ impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> DynamicList<F, R
             return self.rewrite(minirun);
         }
         // No key must be told apart from this one, before or after.
-        match F::value(list) {
-            None => Ok(()),
-            Some(_) if F::TAG_BITS == 0 && after.is_some() => {
-                if self.filter.core_mut().insert_plain(h0) {
-                    return Ok(());
-                }
-                self.rewrite(minirun)
-            }
-            Some(_) if F::TAG_BITS == 0 && !self.members.any(list) => {
-                if self.filter.core_mut().remove_plain(h0) == Taken::One {
-                    return Ok(());
-                }
-                self.rewrite(minirun)
-            }
-            Some(_) => self.rewrite(minirun),
+        if F::value(list).is_none() {
+            return Ok(());
         }
+        let is_last = !self.members.any(list);
+        let core = self.filter.core_mut();
+        let done = F::TAG_BITS == 0
+            && match after {
+                Some(_) => core.insert_plain(h0),
+                None => is_last && core.remove_plain(h0) == Taken::One,
+            };
+        if done {
+            return Ok(());
+        }
+        self.rewrite(minirun)
     }
 
     /// Makes the fingerprints of a minirun what its members demand.

@@ -186,48 +186,40 @@ pub trait BuildList: YesNoList + Sized {
 }
 
 /// Lists that are files with the [common header](crate::file).
-pub trait ListFile: Sized {
+pub trait ListFile: YesNoList + FileFilter<Memory> {
     /// The list as a file in memory.
     #[must_use]
-    fn to_bytes(&self) -> Vec<u8>;
+    fn to_bytes(&self) -> Vec<u8> {
+        write::to_bytes(self)
+    }
 
     /// Writes what [`to_bytes`](Self::to_bytes) gives, without making it in memory first.
     ///
     /// # Errors
     /// Those of the writer.
-    fn write_to(&self, writer: impl Write) -> io::Result<()>;
+    fn write_to(&self, writer: impl Write) -> io::Result<()> {
+        write::write_to(self, writer)
+    }
 
     /// The list of a file in memory, all of which is verified.
     ///
     /// # Errors
     /// [`Error::Format`] if it holds something else, or with another hash, [`Error::Corrupt`] if
     /// it is damaged, [`Error::Geometry`] if there is no memory for it.
-    fn from_bytes(bytes: &[u8]) -> Result<Self, Error>;
+    fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        read::from_bytes(bytes)
+    }
 
     /// The same from a stream, of which nothing behind the file is read.
     ///
     /// # Errors
     /// As [`from_bytes`](Self::from_bytes), and [`Error::Io`] if the reader fails.
-    fn read_from(reader: impl Read) -> Result<Self, Error>;
-}
-
-impl<T: YesNoList + FileFilter<Memory>> ListFile for T {
-    fn to_bytes(&self) -> Vec<u8> {
-        write::to_bytes(self)
-    }
-
-    fn write_to(&self, writer: impl Write) -> io::Result<()> {
-        write::write_to(self, writer)
-    }
-
-    fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        read::from_bytes(bytes)
-    }
-
     fn read_from(reader: impl Read) -> Result<Self, Error> {
         read::read_from(reader)
     }
 }
+
+impl<T: YesNoList + FileFilter<Memory>> ListFile for T {}
 
 /// A rate is more than zero and at most one.
 fn check_rate(fpr: f64) -> Result<(), Error> {

@@ -101,7 +101,7 @@ impl<H: StreamHash> Seesaw<H> {
     fn push_up(&mut self, key: &Hashed<'_>) {
         self.yes += 1;
         for row in 0..self.content.rows {
-            let [first, second] = self.candidates(key, row);
+            let [first, second] = self.content.candidates(key, row);
             let cell = match (self.cell(first), self.cell(second)) {
                 (0.., _) | (_, ..0) => first,
                 _ => second,
@@ -116,7 +116,7 @@ impl<H: StreamHash> Seesaw<H> {
         if self.answer_hashed(key) == Answer::No {
             // It needs no guard yet. One that hurts nobody keeps it so: on an empty cell with
             // no stand-in, which YES keys then avoid.
-            let rows = (0..self.content.rows).map(|row| self.candidates(key, row));
+            let rows = (0..self.content.rows).map(|row| self.content.candidates(key, row));
             let mut free = rows.filter(|&[first, second]| {
                 self.cell(first) <= 0 && self.cell(second) <= 0 && first != second
             });
@@ -125,7 +125,7 @@ impl<H: StreamHash> Seesaw<H> {
             }
             return;
         }
-        let rows = (0..self.content.rows).map(|row| self.candidates(key, row));
+        let rows = (0..self.content.rows).map(|row| self.content.candidates(key, row));
         let cheapest =
             rows.min_by_key(|&[first, second]| (self.cell(second).max(0), self.cell(first).abs()));
         let Some([first, second]) = cheapest else {
@@ -137,10 +137,6 @@ impl<H: StreamHash> Seesaw<H> {
                 self.push(cell, -lean - 1);
             }
         }
-    }
-
-    fn candidates(&self, key: &Hashed<'_>, row: u32) -> [u64; 2] {
-        self.content.candidates(key, row)
     }
 
     fn cell(&self, cell: u64) -> i16 {
