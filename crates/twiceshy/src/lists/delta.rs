@@ -54,7 +54,7 @@
 use std::cmp::Ordering;
 
 use super::StaticYesNo;
-use super::golomb::{BitReader, BitWriter, parameter};
+use super::golomb::{BitReader, BitWriter};
 use super::static_file;
 use crate::error::Error;
 use crate::file::{HEADER_BYTES, Header, read, write};
@@ -202,45 +202,26 @@ pub fn diff(old: &[u8], new: &[u8]) -> Result<Delta, Error> {
 }
 
 fn encode(old: &Header, new: &Header, dropped: &[u64], added: &[(u64, Print)]) -> Vec<u8> {
-    let extended = || {
-        (0_u64..)
-            .zip(added)
-            .filter(|(_, (_, print))| !print.extension.is_empty())
-    };
-    let counts = [
-        new.total as u64,
-        dropped.len() as u64,
-        added.len() as u64,
-        extended().count() as u64,
-    ];
+    let ids: Vec<u64> = added.iter().map(|&(id, _)| id).collect();
+    let prints = (0_u64..).zip(added.iter().map(|(_, print)| print));
+    let (places, extended): (Vec<u64>, Vec<&Print>) = prints
+        .filter(|(_, print)| !print.extension.is_empty())
+        .unzip();
+    let counts = [dropped.len(), ids.len(), places.len()].map(|count| count as u64);
     let mut content = Vec::new();
+    leb128(&mut content, new.total as u64);
     counts.iter().for_each(|&count| leb128(&mut content, count));
 
     let mut bits = BitWriter::default();
-    let gaps = |range, numbers: &mut dyn Iterator<Item = u64>, count, bits: &mut BitWriter| {
-        let m = parameter(range, count);
-        let mut last = 0;
-        for number in numbers {
-            bits.golomb(number - last, m);
-            last = number;
-        }
-    };
-    gaps(old.live, &mut dropped.iter().copied(), counts[1], &mut bits);
-    let ids = &mut added.iter().map(|&(id, _)| id);
-    gaps(new.geometry.ids(), ids, counts[2], &mut bits);
-    gaps(
-        counts[2],
-        &mut extended().map(|(i, _)| i),
-        counts[3],
-        &mut bits,
-    );
-    for (_, (_, print)) in extended() {
+    bits.sorted(old.live, dropped);
+    bits.sorted(new.geometry.ids(), &ids);
+    bits.sorted(counts[1], &places);
+    let width = new.geometry.remainder_bits();
+    for print in extended {
         bits.unary(print.extension.len() as u64 - 1);
-        let width = new.geometry.remainder_bits();
-        print
-            .extension
-            .iter()
-            .for_each(|&digit| bits.bits(digit, width));
+        for &digit in &print.extension {
+            bits.bits(digit, width);
+        }
     }
     content.extend(bits.into_bytes());
     content
@@ -315,23 +296,12 @@ fn patch(header: &Header, core: &Core<&[u8]>, content: &[u8]) -> Result<Vec<u8>,
         return Err(short());
     }
     let mut reader = BitReader::new(content);
-    let mut sorted = |range: u64, count: u64, strictly: bool| -> Option<Vec<u64>> {
-        let m = parameter(range, count);
-        let (mut numbers, mut last) = (Vec::new(), 0_u64);
-        for i in 0..count {
-            let gap = reader.golomb(m)?;
-            let number = last.checked_add(gap).filter(|&number| number < range)?;
-            if strictly && i > 0 && gap == 0 {
-                return None;
-            }
-            numbers.push(number);
-            last = number;
-        }
-        Some(numbers)
-    };
-    let dropped = sorted(header.live, dropped, true).ok_or_else(short)?;
-    let ids = sorted(header.geometry.ids(), added, false).ok_or_else(short)?;
-    let places = sorted(added, extended, true).ok_or_else(short)?;
+    let dropped = reader
+        .sorted(header.live, dropped, true)
+        .ok_or_else(short)?;
+    let ids = reader.sorted(header.geometry.ids(), added, false);
+    let ids = ids.ok_or_else(short)?;
+    let places = reader.sorted(added, extended, true).ok_or_else(short)?;
     let width = header.geometry.remainder_bits();
     let mut added: Vec<(u64, Print)> = ids.into_iter().map(|id| (id, Print::new(1, 0))).collect();
     for place in places {

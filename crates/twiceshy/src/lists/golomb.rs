@@ -9,7 +9,7 @@
 use crate::bits::mask_below;
 
 /// The parameter for `count` numbers below `range`, the same on every machine.
-pub(super) fn parameter(range: u64, count: u64) -> u64 {
+fn parameter(range: u64, count: u64) -> u64 {
     let mean_in_hundredths = u128::from(range) * 69 / u128::from(count.max(1));
     // Below `range`, so it fits.
     (mean_in_hundredths / 100).max(1) as u64
@@ -55,6 +55,16 @@ impl BitWriter {
             let long = rest + short;
             self.bits(long >> 1, width);
             self.bits(long & 1, 1);
+        }
+    }
+
+    /// Numbers below `range` in ascending order, by their gaps.
+    pub(super) fn sorted(&mut self, range: u64, numbers: &[u64]) {
+        let m = parameter(range, numbers.len() as u64);
+        let mut last = 0;
+        for &number in numbers {
+            self.golomb(number - last, m);
+            last = number;
         }
     }
 
@@ -121,6 +131,22 @@ impl<'b> BitReader<'b> {
             rest = (rest << 1 | self.bits(1)?) - short;
         }
         quotient.checked_mul(m)?.checked_add(rest)
+    }
+
+    /// So many numbers below `range` in ascending order, all different if `strictly`.
+    pub(super) fn sorted(&mut self, range: u64, count: u64, strictly: bool) -> Option<Vec<u64>> {
+        let m = parameter(range, count);
+        let (mut numbers, mut last) = (Vec::new(), 0_u64);
+        for i in 0..count {
+            let gap = self.golomb(m)?;
+            let number = last.checked_add(gap).filter(|&number| number < range)?;
+            if strictly && i > 0 && gap == 0 {
+                return None;
+            }
+            numbers.push(number);
+            last = number;
+        }
+        Some(numbers)
     }
 
     /// Is nothing left but the zero bits of the last byte?
