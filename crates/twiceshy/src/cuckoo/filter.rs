@@ -140,9 +140,18 @@ impl<M: Bytes, A: Alternate> Core<M, A> {
 impl<A: Alternate> Core<Memory, A> {
     #[inline(always)]
     pub(super) fn insert(&mut self, h0: u64) -> Result<(), Error> {
+        if self.way == Way::Bytes {
+            self.insert_in_word::<AtBytes>(h0)
+        } else {
+            self.insert_otherwise(h0)
+        }
+    }
+
+    /// Behind a call, as [`contains_otherwise`](Self::contains_otherwise).
+    #[inline(never)]
+    fn insert_otherwise(&mut self, h0: u64) -> Result<(), Error> {
         match self.way {
-            Way::Bytes => self.insert_in_word::<AtBytes>(h0),
-            Way::Bits => self.insert_in_word::<AtBits>(h0),
+            Way::Bytes | Way::Bits => self.insert_in_word::<AtBits>(h0),
             Way::Narrow => self.insert_in(&{ self.narrow }, h0),
             Way::Wide => self.insert_in(&{ self.wide }, h0),
         }
