@@ -241,7 +241,6 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// The body of [`close_across`](Self::close_across).
     #[inline(always)]
     pub(super) fn close_across_on<I: Isa>(&mut self, gap: Gap) {
-        let last = self.last_moving_behind::<I>(gap.block);
-        self.close_gap::<I, S>(gap.block, gap, last);
+        self.close_gap::<I, S>(gap.block, gap, None);
     }
 }
