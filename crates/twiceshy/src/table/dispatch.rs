@@ -139,11 +139,16 @@ dispatch! {
             beside: B,
         ) -> Result<(), BlockFull> = close_beside_on;
 
-        /// Puts a slot behind the one of its run that has this remainder, and marks that, if no other has
-        /// it, it is of one slot, and all of it is in the home block. Has it been done? If not, nothing has
-        /// changed.
+        /// Puts a slot behind the only fingerprint of its minirun, if that is of one slot, and marks that.
+        /// Has it been done? If not, nothing has changed.
         #[inline(always)]
         pub(crate) fn extend(&mut self, at: Fingerprint, digit: Slot<S::Item>) -> bool = extend_on;
+
+        /// The same wherever the run is, and however long.
+        #[cold]
+        #[inline(never)]
+        pub(super) fn extend_slow(&mut self, at: Fingerprint, digit: Slot<S::Item>) -> bool =
+            extend_slow_on;
 
         /// [`remove_any`](Self::remove_any), where `L` is `S`, or stands for it if nothing is marked.
         #[inline(always)]

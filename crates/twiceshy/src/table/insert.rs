@@ -221,23 +221,36 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// The body of [`extend`](Self::extend).
     #[inline(always)]
     pub(super) fn extend_on<I: Isa>(&mut self, at: Fingerprint, digit: Slot<S::Item>) -> bool {
+        debug_assert!(S::is_mark(digit.item));
+        let extended = match self.extend_home::<I>(at, digit) {
+            Added::Done => true,
+            Added::Across(opening) => self.open_rest::<S, ()>(opening, ()) == Put::Done,
+            Added::NotHere => self.extend_slow(at, digit),
+            Added::BlockFull(_) => false,
+        };
+        self.marked += u64::from(extended);
+        extended
+    }
+
+    /// [`extend`](Self::extend) of a fingerprint in its home block.
+    #[inline(always)]
+    fn extend_home<I: Isa>(&mut self, at: Fingerprint, digit: Slot<S::Item>) -> Added<S::Item> {
         let Fingerprint {
             quotient,
             remainder,
         } = at;
-        debug_assert!(S::is_mark(digit.item));
         let pattern = self.packed().repeat_compared(remainder);
         let (home, i) = split(quotient);
         let Some(mut two) = self.blocks.two_mut(home) else {
-            return false;
+            return Added::NotHere;
         };
         let header = read_home::<S>(&mut two, i);
         if header.offset > 63 {
-            return false;
+            return Added::NotHere;
         }
         let run = header.probe::<I>(i);
         let Some(at) = behind_only::<I>(&mut two, &header, run, pattern) else {
-            return false;
+            return Added::NotHere;
         };
         let gap = Gap {
             block: home,
@@ -246,19 +259,25 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         };
         // From the start of the run on, as for an insertion.
         let Some(to) = header.first_empty::<I>(run.start) else {
-            let opening = Opening {
+            return Added::Across(Opening {
                 quotient,
                 gap,
                 slot: digit,
-            };
-            let extended = self.open_rest::<S, ()>(opening, ()) == Put::Done;
-            self.marked += u64::from(extended);
-            return extended;
+            });
         };
         open::<I, S>(&mut two, gap, to, digit);
         self.used += 1;
-        self.marked += 1;
-        true
+        Added::Done
+    }
+
+    /// The body of [`extend_slow`](Self::extend_slow).
+    #[inline(always)]
+    pub(super) fn extend_slow_on<I: Isa>(&mut self, at: Fingerprint, digit: Slot<S::Item>) -> bool {
+        let run = self.run_slow_on::<I>(at.quotient);
+        let it = self.lower_bound(&run, at.remainder);
+        let has_remainder = |slot| slot < run.end && self.remainder(slot) == at.remainder;
+        let is_only = has_remainder(it) && !self.is_marked(it) && !has_remainder(it + 1);
+        is_only && self.open_tail::<I>(&run, it + 1, digit).is_ok()
     }
 }
 

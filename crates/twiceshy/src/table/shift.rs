@@ -105,7 +105,6 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is free; nothing has changed then.
-    #[cfg(test)]
     #[inline(always)]
     pub(super) fn open_tail<I: Isa>(
         &mut self,
