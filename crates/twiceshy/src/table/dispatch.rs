@@ -70,7 +70,7 @@ dispatch! {
         pub(crate) fn run(&self, quotient: u64) -> Run = run_on;
 
         /// Accepts the tables that [`check_invariants`](Self::check_invariants) accepts and whose
-        /// fingerprints of one slot are in order, and gives the number of marked slots. The sidecar has
+        /// fingerprints of one slot are in order, and gives the number of marked slots. The lanes have
         /// nothing but marks.
         ///
         /// `each` sees each fingerprint of more than one slot, in the order of the slots. What stands

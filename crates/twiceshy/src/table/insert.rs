@@ -20,7 +20,7 @@ use super::Fingerprint;
 use super::beside::{Beside, BlockFull};
 use super::find::Run;
 use super::lane::{Bare, Sidecar};
-use super::layout::{self, Header, Place, Probe, Slot};
+use super::layout::{self, BlockHeader, Place, Probe, Slot};
 use super::shift::Gap;
 use super::storage::{Table, split};
 use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
@@ -84,6 +84,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             quotient,
             remainder,
         } = at;
+        // A slot is its remainder. Filters with values beside theirs must know them: they replace miniruns.
+        debug_assert_eq!(self.ignored_bits(), 0);
         match self.insert_home::<I, L, B>(quotient, remainder, beside) {
             Added::Done => Put::Done,
             Added::Across(opening) => self.open_rest::<L, B>(opening, beside),
@@ -291,10 +293,10 @@ fn open<I: Isa, L: Sidecar>(two: &mut TwoBlocks<'_>, gap: Gap, to: u32, slot: Sl
 /// The header of the home block of quotient `i`. What has to move may lie behind it, so those
 /// lines are asked for as well.
 #[inline(always)]
-fn read_home<L: Sidecar>(two: &mut TwoBlocks<'_>, i: u32) -> Header {
+fn read_home<L: Sidecar>(two: &mut TwoBlocks<'_>, i: u32) -> BlockHeader {
     two.near().as_ref().prefetch_slot(i);
     two.prefetch_next();
-    Header::read::<L>(&two.near().as_ref())
+    BlockHeader::read::<L>(&two.near().as_ref())
 }
 
 /// The slot behind those of a run in the first of two blocks that are not above `value`. `None` if
@@ -302,7 +304,7 @@ fn read_home<L: Sidecar>(two: &mut TwoBlocks<'_>, i: u32) -> Header {
 #[inline(always)]
 fn upper_bound<L: Sidecar>(
     two: &mut TwoBlocks<'_>,
-    header: &Header,
+    header: &BlockHeader,
     place: &Place,
     value: u64,
 ) -> Option<u32> {
@@ -323,12 +325,12 @@ fn upper_bound<L: Sidecar>(
 #[inline(always)]
 fn behind_only<I: Isa>(
     two: &mut TwoBlocks<'_>,
-    header: &Header,
+    header: &BlockHeader,
     run: Probe,
     pattern: u64,
 ) -> Option<u32> {
     let packed = two.packed();
-    let through = packed.highs_through(in_register(run.last.into()))?;
+    let through = packed.highs_through(in_register(run.more.into()))?;
     let window = two.near().as_ref().window(run.start);
     let equal = through & !packed.differ(window, pattern) & run.occupied;
     if equal.count_ones() != 1 {

@@ -9,7 +9,7 @@
 
 use super::Fingerprint;
 use super::lane::{Bare, Sidecar};
-use super::layout::{self, Header};
+use super::layout::{self, BlockHeader};
 use super::shift::Gap;
 use super::storage::Table;
 use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
@@ -46,7 +46,7 @@ enum Short {
 
 /// A slot of a run that is to be taken out. Two numbers that are at hand where it is found and needed where
 /// it is closed: which slot it is, most tables need not know.
-struct Found {
+struct Target {
     /// The first slot of the run, whose runend bit and mark go.
     start: u32,
     /// How many bits are before the slot in the window there; see [`Packed::bits_before`].
@@ -55,7 +55,7 @@ struct Found {
     before: u32,
 }
 
-impl Found {
+impl Target {
     /// The slot with the remainder of this pattern in a run of the first of two blocks that starts at
     /// a slot and has some more. If there is none, or it is not a simple case, nothing has changed.
     #[inline(always)]
@@ -93,7 +93,7 @@ impl Found {
                 return Err(Short::Done(Taken::Unclear));
             }
         }
-        Ok(Found {
+        Ok(Target {
             start,
             before: packed.bits_before(start, equal),
         })
@@ -171,7 +171,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         };
         let mut two = two.in_register();
         two.near().as_ref().prefetch_slots(i);
-        let header = Header::read::<L>(&two.near().as_ref());
+        let header = BlockHeader::read::<L>(&two.near().as_ref());
         if header.offset > 63 {
             return Short::NotHere;
         }
@@ -180,14 +180,14 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Short::Done(Taken::NotFound);
         };
         let run = header.member_run::<I>(rank, i);
-        let found = match Found::find::<L>(&mut two, run, pattern, of) {
-            Ok(found) => found,
+        let target = match Target::find::<L>(&mut two, run, pattern, of) {
+            Ok(target) => target,
             Err(short) => return short,
         };
         // Read again, where it is needed again: there is no register for each of it.
         let mut two = two.in_register();
-        let header = Header::read::<L>(&two.near().as_ref());
-        let last = header.last_moving::<I>(found.start);
+        let header = BlockHeader::read::<L>(&two.near().as_ref());
+        let last = header.last_moving::<I>(target.start);
         let mut two = two.in_register();
         // Is it all there is of the run?
         let gone = if run.1 == 0 { occupied } else { 0 };
@@ -195,13 +195,13 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let Some(to) = last else {
             return Short::Across(Gap {
                 block: home,
-                start: found.start,
-                at: found.slot(&two),
+                start: target.start,
+                at: target.slot(&two),
             });
         };
-        let at = found.slot(&two);
-        layout::close_beside::<I, L>(&mut two.near(), found.start, at, to);
-        two.close::<I>(found.start, found.before, to);
+        let at = target.slot(&two);
+        layout::close_beside::<I, L>(&mut two.near(), target.start, at, to);
+        two.close::<I>(target.start, target.before, to);
         self.used -= 1;
         Short::Done(Taken::One)
     }

@@ -24,7 +24,7 @@ use super::beside::{Beside, BlockFull};
 use super::find::Run;
 use super::insert::Put;
 use super::lane::Sidecar;
-use super::layout::{self, Header, Slot};
+use super::layout::{self, BlockHeader, Slot};
 use super::storage::{Table, split};
 use crate::bits::{Bytes, Isa, Portable, RawBlock, RawBlockMut};
 use crate::error::Error;
@@ -427,7 +427,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     fn last_moving_of_next<I: Isa>(&self, block: u64) -> Option<Option<u32>> {
         let next = self.blocks.try_get(block + 1)?;
-        let header = Header::read::<S>(&next);
+        let header = BlockHeader::read::<S>(&next);
         (header.offset > 0).then(|| header.last_moving_displaced::<I>())
     }
 
