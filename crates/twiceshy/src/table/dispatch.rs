@@ -169,7 +169,7 @@ dispatch! {
         /// Finishes a removal where slots of the next blocks move.
         #[cold]
         #[inline(never)]
-        pub(super) fn close_across(&mut self, gap: Gap) -> () = close_across_on;
+        pub(super) fn close_across[L: Sidecar](&mut self, gap: Gap) -> () = close_across_on;
 
         /// Replaces the slots `old` of a run, which are whole fingerprints, by `new`, which are
         /// too. Either may be none: then those of the run are `run.start..=run.end`. Runend bits of

@@ -148,7 +148,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         match self.remove_short::<I, L>(quotient, remainder, of) {
             Short::Done(taken) => taken,
             Short::Across(gap) => {
-                self.close_across(gap);
+                self.close_across::<L>(gap);
                 Taken::One
             }
             Short::NotHere => self.remove_slow(quotient, remainder, of),
@@ -240,7 +240,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
 
     /// The body of [`close_across`](Self::close_across).
     #[inline(always)]
-    pub(super) fn close_across_on<I: Isa>(&mut self, gap: Gap) {
-        self.close_gap::<I, S>(gap.block, gap, None);
+    pub(super) fn close_across_on<I: Isa, L: Sidecar>(&mut self, gap: Gap) {
+        self.close_gap::<I, L>(gap.block, gap, None);
     }
 }

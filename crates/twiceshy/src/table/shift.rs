@@ -272,7 +272,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         }
         while last.is_none() {
             // Looked for before its slots and its offset change.
-            let Some(last_of_next) = self.last_moving_of_next::<I>(block) else {
+            let Some(last_of_next) = self.last_moving_of_next::<I, L>(block) else {
                 break;
             };
             self.close_through::<I, L>(block, (start, at));
@@ -425,9 +425,9 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// The same of the next block, where all slots of `block` behind the closed one move. Outer `None`
     /// if none of the next block does.
     #[inline(always)]
-    fn last_moving_of_next<I: Isa>(&self, block: u64) -> Option<Option<u32>> {
+    fn last_moving_of_next<I: Isa, L: Sidecar>(&self, block: u64) -> Option<Option<u32>> {
         let next = self.blocks.try_get(block + 1)?;
-        let header = BlockHeader::read::<S>(&next);
+        let header = BlockHeader::read::<L>(&next);
         (header.offset > 0).then(|| header.last_moving_displaced::<I>())
     }
 
@@ -435,7 +435,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     fn end_of_moving<I: Isa>(&self, mut block: u64, mut last: Option<u32>) -> u64 {
         while last.is_none() {
-            let Some(last_of_next) = self.last_moving_of_next::<I>(block) else {
+            let Some(last_of_next) = self.last_moving_of_next::<I, S>(block) else {
                 break;
             };
             (block, last) = (block + 1, last_of_next);
