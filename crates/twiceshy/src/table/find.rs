@@ -15,7 +15,7 @@ use super::Fingerprint;
 use super::lane::{Bare, Sidecar};
 use super::layout::BlockHeader;
 use super::storage::{Table, split};
-use crate::bits::{Bytes, Isa, RawBlock, in_register, mask_through, rank_through};
+use crate::bits::{Bytes, Isa, RawBlock, mask_through, rank_through};
 
 /// The slots of one quotient's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +139,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         // be known only when the slots are there; whether any is, when the header is, and a wrong guess
         // costs less the earlier it is noticed. There are few.
         let marked = L::marked(run.lane()) >> (run.start & 63);
-        match self.packed().slots_through(in_register(run.more.into())) {
+        match self.packed().slots_through(run.more.into()) {
             Some(slots) if slots & marked == 0 => Found::Yes,
             _ => among_marks(run.equal::<I>(), marked, 0),
         }
@@ -152,7 +152,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     pub(crate) fn view<I: Isa, L: Sidecar>(&self, at: Fingerprint) -> Option<RunView<'_>> {
         let packed = self.packed();
-        let pattern = in_register(packed.repeat_compared(at.remainder));
+        let pattern = packed.repeat_compared(at.remainder);
         let (block, i) = split(at.quotient);
         // There is such a block; but a function that can't panic needs no frame for it.
         let block = self.blocks.try_get(block)?.in_register();
@@ -164,7 +164,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             return None;
         }
         let run = header.probe::<I>(i);
-        let through = packed.highs_through(in_register(run.more.into()))?;
+        let through = packed.highs_through(run.more.into())?;
         // From here on it is read anew: no register has to keep what is needed last.
         let block = block.in_register();
         let window = block.window(run.start);

@@ -23,7 +23,7 @@ use super::lane::{Bare, Sidecar};
 use super::layout::{self, BlockHeader, Place, Probe, Slot};
 use super::shift::Gap;
 use super::storage::{Table, split};
-use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
+use crate::bits::{Bytes, Isa, TwoBlocks};
 
 // Everywhere here `L` is `S`, or stands for it in a table where nothing is marked.
 
@@ -330,7 +330,7 @@ fn behind_only<I: Isa>(
     pattern: u64,
 ) -> Option<u32> {
     let packed = two.packed();
-    let through = packed.highs_through(in_register(run.more.into()))?;
+    let through = packed.highs_through(run.more.into())?;
     let window = two.near().as_ref().window(run.start);
     let equal = through & !packed.differ(window, pattern) & run.occupied;
     if equal.count_ones() != 1 {

@@ -11,8 +11,8 @@ use super::Fingerprint;
 use super::lane::{Bare, Sidecar};
 use super::layout::{self, BlockHeader};
 use super::shift::Gap;
-use super::storage::Table;
-use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
+use super::storage::{Table, split};
+use crate::bits::{Bytes, Isa, TwoBlocks};
 
 /// How many fingerprints of one slot a minirun must have for one of them to be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +66,7 @@ impl Target {
         of: Of,
     ) -> Result<Self, Short> {
         let packed = two.packed();
-        // As wide as an index from the start, so that one register is enough.
-        let more = in_register(more.into());
+        let more = u64::from(more);
         let (highs, slots) = (packed.highs_through(more), packed.slots_through(more));
         let (Some(highs), Some(slots)) = (highs, slots) else {
             return Err(Short::NotHere);
@@ -158,18 +157,11 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// [`remove`](Self::remove) from a run that is in its home block and has no marked slots.
     #[inline(always)]
     fn remove_short<I: Isa, L: Sidecar>(&mut self, quotient: u64, remainder: u64, of: Of) -> Short {
-        // Made before the rest, so that what it is made of need not be kept.
         let pattern = self.packed().repeat_compared(remainder);
-        let pattern = in_register(pattern);
-        let home = quotient / 64;
-        // Once, and not once for every use.
-        let i = in_register(quotient & 63) as u32;
-        // Made before there is anything to wait for, and chosen later, not made then.
-        let occupied = in_register(1 << (i & 63));
-        let Some(two) = self.blocks.two_mut(home) else {
+        let (home, i) = split(quotient);
+        let Some(mut two) = self.blocks.two_mut(home) else {
             return Short::NotHere;
         };
-        let mut two = two.in_register();
         two.near().as_ref().prefetch_slots(i);
         let header = BlockHeader::read::<L>(&two.near().as_ref());
         if header.offset > 63 {
@@ -190,7 +182,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let last = header.last_moving::<I>(target.start);
         let mut two = two.in_register();
         // Is it all there is of the run?
-        let gone = if run.1 == 0 { occupied } else { 0 };
+        let gone = u64::from(run.1 == 0) << i;
         layout::clear_occupied(&mut two.near(), gone);
         let Some(to) = last else {
             return Short::Across(Gap {
