@@ -20,7 +20,7 @@ use super::cpu::Isa;
 use super::masks::{all_but, pair};
 use super::packed::Packed;
 use super::raw_block::RawBlock;
-use super::scan::{Scan, Scanned};
+use super::scan::{Scanned, SlotScan};
 
 /// Every method is called from functions only that enable these features, on a machine that has them
 /// (see [`dispatch`](super::dispatch)): that is the `SAFETY` of every block here.
@@ -148,7 +148,11 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn scan<const STRICT: bool>(block: &RawBlock<'_>, _: &Packed, scan: &Scan) -> Scanned {
+    unsafe fn scan<const STRICT: bool>(
+        block: &RawBlock<'_>,
+        _: &Packed,
+        scan: &SlotScan,
+    ) -> Scanned {
         // SAFETY: see `Avx2`; the block has 64 slots of that width, and slack behind them.
         unsafe { avx2_scan::scan::<STRICT>(block.slots(), scan) }
     }

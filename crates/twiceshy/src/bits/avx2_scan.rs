@@ -1,4 +1,4 @@
-//! [`Scan`] by vectors: a lane for each slot.
+//! [`SlotScan`] by vectors: a lane for each slot.
 
 use std::arch::x86_64::{
     __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_blend_epi32, _mm256_castsi128_si256,
@@ -9,13 +9,13 @@ use std::arch::x86_64::{
     _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srlv_epi32, _mm256_srlv_epi64,
 };
 
-use super::scan::{Scan, Scanned};
+use super::scan::{Scanned, SlotScan};
 
 /// # Safety
 /// The machine has AVX2, and 64 slots of `scan.bits` bits and 16 more bytes are readable at
 /// `slots`.
 #[inline(always)]
-pub(super) unsafe fn scan<const STRICT: bool>(slots: *const u8, scan: &Scan) -> Scanned {
+pub(super) unsafe fn scan<const STRICT: bool>(slots: *const u8, scan: &SlotScan) -> Scanned {
     // SAFETY: the caller's promise.
     unsafe {
         if scan.is_narrow() {
@@ -32,7 +32,7 @@ pub(super) unsafe fn scan<const STRICT: bool>(slots: *const u8, scan: &Scan) -> 
 /// As [`scan`]; `at` is where one of the eight times eight slots starts, and `vector` is one of
 /// those that these take.
 #[inline(always)]
-unsafe fn spread(at: *const u8, scan: &Scan, vector: usize) -> __m256i {
+unsafe fn spread(at: *const u8, scan: &SlotScan, vector: usize) -> __m256i {
     // SAFETY: the last half of eight slots starts before the end of them, and 16 bytes may be
     // read from there; the shuffle has 32 bytes for each of two vectors.
     unsafe {
@@ -58,7 +58,7 @@ unsafe fn load(constants: &[u8; 64], vector: usize) -> __m256i {
 /// # Safety
 /// As [`scan`].
 #[inline(always)]
-unsafe fn by_narrow_lanes<const STRICT: bool>(slots: *const u8, scan: &Scan) -> Scanned {
+unsafe fn by_narrow_lanes<const STRICT: bool>(slots: *const u8, scan: &SlotScan) -> Scanned {
     let (mut zero, mut differs) = (0, 0);
     // SAFETY: the caller's promise; eight slots take as many bytes as one has bits.
     unsafe {
@@ -118,7 +118,7 @@ unsafe fn lane_bits([a, b, c, d]: [__m256i; 4]) -> u64 {
 /// # Safety
 /// As [`scan`].
 #[inline(always)]
-unsafe fn by_wide_lanes<const STRICT: bool>(slots: *const u8, scan: &Scan) -> Scanned {
+unsafe fn by_wide_lanes<const STRICT: bool>(slots: *const u8, scan: &SlotScan) -> Scanned {
     let (mut filled, mut ascending) = (0, 0);
     // SAFETY: the caller's promise; eight slots take as many bytes as one has bits.
     unsafe {

@@ -30,7 +30,7 @@ use super::cpu::{Isa, close_all_by_shift, close_by_shift, open_by_shift};
 use super::masks::{below_end, bits_below, low_bits};
 use super::packed::{Packed, Start};
 use super::raw_block::RawBlock;
-use super::scan::{Scan, Scanned};
+use super::scan::{Scanned, SlotScan};
 
 /// Every method is called from functions only that enable these features, on a machine that has them
 /// (see [`dispatch`](super::dispatch)): that is the `SAFETY` of every block here.
@@ -95,7 +95,7 @@ impl Isa for Avx512 {
     unsafe fn scan<const STRICT: bool>(
         block: &RawBlock<'_>,
         packed: &Packed,
-        scan: &Scan,
+        scan: &SlotScan,
     ) -> Scanned {
         // SAFETY: the caller's promise.
         unsafe { Avx2::scan::<STRICT>(block, packed, scan) }

@@ -9,7 +9,7 @@ use super::avx2;
 use super::avx512;
 use super::packed::Packed;
 use super::raw_block::{RawBlock, load, store};
-use super::scan::{self, Scan, Scanned};
+use super::scan::{self, Scanned, SlotScan};
 use super::select;
 use super::word::{close_bits, mask_below, mask_through, open_bit};
 
@@ -124,7 +124,7 @@ pub trait Isa: Copy {
     unsafe fn scan<const STRICT: bool>(
         block: &RawBlock<'_>,
         packed: &Packed,
-        scan: &Scan,
+        scan: &SlotScan,
     ) -> Scanned;
 
     /// Moves bits `low..high - bits` of the words up by `bits` and puts the `bits` bits of
@@ -320,7 +320,11 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
-    unsafe fn scan<const STRICT: bool>(block: &RawBlock<'_>, packed: &Packed, _: &Scan) -> Scanned {
+    unsafe fn scan<const STRICT: bool>(
+        block: &RawBlock<'_>,
+        packed: &Packed,
+        _: &SlotScan,
+    ) -> Scanned {
         scan::by_windows::<Self, STRICT>(block, packed)
     }
 

@@ -56,7 +56,7 @@ pub use packed::Packed;
 pub use prefetch::prefetch;
 pub use raw_block::{RawBlock, RawBlockMut};
 pub use register::in_register;
-pub use scan::Scan;
+pub use scan::SlotScan;
 pub use two_blocks::TwoBlocks;
 pub use word::{
     load_word, mask_below, mask_through, open_bit, rank_through, shift_bits_down, shift_bits_up,

@@ -14,7 +14,7 @@ use super::cpu::Isa;
 use super::mask_below;
 use super::packed::{Packed, Start};
 use super::register::address_in_register;
-use super::scan::{Scan, Scanned};
+use super::scan::{Scanned, SlotScan};
 
 /// A block to read. [`Blocks`](super::Blocks) makes it, and knows that all of it is there.
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +151,7 @@ impl<'t> RawBlock<'t> {
     /// If the scan is for slots of another width.
     #[inline(always)]
     #[must_use]
-    pub fn scan<I: Isa, const STRICT: bool>(&self, scan: &Scan) -> Scanned {
+    pub fn scan<I: Isa, const STRICT: bool>(&self, scan: &SlotScan) -> Scanned {
         assert_eq!(
             scan.bits,
             self.packed.bits(),

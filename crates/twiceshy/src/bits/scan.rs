@@ -17,7 +17,7 @@ use super::raw_block::RawBlock;
 /// vectors of eight narrow or four wide lanes, each half of which is loaded from where its
 /// first slot starts, a byte shuffle and a shift put every slot into a lane of its own.
 #[derive(Clone, Debug)]
-pub struct Scan {
+pub struct SlotScan {
     pub(super) bits: u32,
     /// Where the first slot of each half of a vector starts: two halves if narrow, four if
     /// wide.
@@ -39,7 +39,7 @@ pub struct Scanned {
     pub ascending: u64,
 }
 
-impl Scan {
+impl SlotScan {
     /// The widest slot that is found in four bytes wherever it starts. (All are found in
     /// eight.)
     const MAX_NARROW_BITS: u32 = 25;
@@ -47,7 +47,7 @@ impl Scan {
     /// For slots of this width.
     #[must_use]
     pub fn new(packed: &Packed) -> Self {
-        let mut scan = Scan {
+        let mut scan = SlotScan {
             bits: packed.bits(),
             halves: [0; 4],
             shuffle: [0; 64],
@@ -113,7 +113,7 @@ mod tests {
         const BYTES: usize = 0;
     }
 
-    struct Look<'t, const STRICT: bool>(&'t [u8], &'t Packed, &'t Scan);
+    struct Look<'t, const STRICT: bool>(&'t [u8], &'t Packed, &'t SlotScan);
 
     impl<const STRICT: bool> Operation for Look<'_, STRICT> {
         type Output = Scanned;
@@ -149,7 +149,7 @@ mod tests {
         };
         for bits in 1..=56 {
             let packed = Packed::new(bits, 0);
-            let scan = Scan::new(&packed);
+            let scan = SlotScan::new(&packed);
             for round in 0..300 {
                 let len = HEADER + packed.bytes_per_block() + SLACK;
                 let mut bytes: Vec<u8> = (0..len).map(|_| random() as u8).collect();
@@ -188,7 +188,7 @@ mod tests {
         let _ = Cpu::detect().run(Look::<false>(
             &bytes,
             &packed,
-            &Scan::new(&Packed::new(10, 0)),
+            &SlotScan::new(&Packed::new(10, 0)),
         ));
     }
 }

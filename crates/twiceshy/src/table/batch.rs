@@ -2,7 +2,7 @@
 
 use super::Fingerprint;
 use super::lane::{Bare, Sidecar};
-use super::layout::Header;
+use super::layout::BlockHeader;
 use super::storage::{Table, split};
 use crate::batch::Unclear;
 use crate::bits::{Bytes, Isa};
@@ -53,14 +53,14 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     ) -> bool {
         let (block, i) = split(at.quotient);
         let block = self.block(block);
-        let header = Header::read::<L>(&block);
+        let header = BlockHeader::read::<L>(&block);
         let run = header.probe::<I>(i);
         let packed = self.packed();
         let pattern = packed.repeat_compared(at.remainder);
-        let through = packed.highs_of(run.last.wrapping_add(1));
+        let through = packed.highs_of(run.more.wrapping_add(1));
         let window = block.window(run.start);
         let equal = packed.first_equal(window, pattern) & through & run.occupied;
-        let mut longer = (header.offset > 63) | (run.last >= packed.per_window());
+        let mut longer = (header.offset > 63) | (run.more >= packed.per_window());
         if L::MARKS {
             longer |= equal & !packed.spread::<I>(header.bare(run.start)) != 0;
         }

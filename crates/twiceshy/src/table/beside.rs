@@ -82,7 +82,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         // The last slot up to which something beside it would make a difference. The caller
         // branches on whether there is one, too.
         let to = match B::CHANGES_REMAINDERS {
-            true => (run.occupied != 0).then_some(run.start + run.last),
+            true => (run.occupied != 0).then_some(run.start + run.more),
             false => run.any_equal().then(|| run.first_equal()),
         };
         match to {

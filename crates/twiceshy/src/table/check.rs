@@ -78,7 +78,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             require(!content.runend, "an empty slot ends a run", slot)?;
             require(
                 content.item == S::Item::default(),
-                "an empty slot has a sidecar",
+                "an empty slot has something in its lane",
                 slot,
             )?;
             require(content.value == 0, "an empty slot is not zero", slot)?;

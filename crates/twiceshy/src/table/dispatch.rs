@@ -70,7 +70,7 @@ dispatch! {
         pub(crate) fn run(&self, quotient: u64) -> Run = run_on;
 
         /// Accepts the tables that [`check_invariants`](Self::check_invariants) accepts and whose
-        /// fingerprints of one slot are in order, and gives the number of marked slots. The sidecar has
+        /// fingerprints of one slot are in order, and gives the number of marked slots. The lanes have
         /// nothing but marks.
         ///
         /// `each` sees each fingerprint of more than one slot, in the order of the slots. What stands
@@ -139,11 +139,16 @@ dispatch! {
             beside: B,
         ) -> Result<(), BlockFull> = close_beside_on;
 
-        /// Puts a slot behind the one of its run that has this remainder, and marks that, if no other has
-        /// it, it is of one slot, and all of it is in the home block. Has it been done? If not, nothing has
-        /// changed.
+        /// Puts a slot behind the only fingerprint of its minirun, if that is of one slot, and marks that.
+        /// Has it been done? If not, nothing has changed.
         #[inline(always)]
         pub(crate) fn extend(&mut self, at: Fingerprint, digit: Slot<S::Item>) -> bool = extend_on;
+
+        /// The same wherever the run is, and however long.
+        #[cold]
+        #[inline(never)]
+        pub(super) fn extend_slow(&mut self, at: Fingerprint, digit: Slot<S::Item>) -> bool =
+            extend_slow_on;
 
         /// [`remove_any`](Self::remove_any), where `L` is `S`, or stands for it if nothing is marked.
         #[inline(always)]
@@ -164,7 +169,7 @@ dispatch! {
         /// Finishes a removal where slots of the next blocks move.
         #[cold]
         #[inline(never)]
-        pub(super) fn close_across(&mut self, gap: Gap) -> () = close_across_on;
+        pub(super) fn close_across[L: Sidecar](&mut self, gap: Gap) -> () = close_across_on;
 
         /// Replaces the slots `old` of a run, which are whole fingerprints, by `new`, which are
         /// too. Either may be none: then those of the run are `run.start..=run.end`. Runend bits of

@@ -7,15 +7,15 @@
 //! ```
 //!
 //! Nearly always all of this is inside one block, and then it is a handful of instructions without a branch
-//! ([`Table::view`], [`Header::run`]). All else is found by one general way ([`Table::run_slow`]).
+//! ([`Table::view`], [`BlockHeader::run`]). All else is found by one general way ([`Table::run_slow`]).
 
 use std::ops::Range;
 
 use super::Fingerprint;
 use super::lane::{Bare, Sidecar};
-use super::layout::Header;
+use super::layout::BlockHeader;
 use super::storage::{Table, split};
-use crate::bits::{Bytes, Isa, RawBlock, in_register, mask_through, rank_through};
+use crate::bits::{Bytes, Isa, RawBlock, mask_through, rank_through};
 
 /// The slots of one quotient's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(crate) struct RunView<'t> {
     /// The first slot of the run, counted from the block's start; arbitrary without a run.
     pub(crate) start: u32,
     /// How many slots more there are; none without a run.
-    pub(crate) last: u32,
+    pub(crate) more: u32,
     /// All ones if the quotient has a run, all zeros if not.
     pub(crate) occupied: u64,
     /// The slots of the run in a window, by their highest bits; none without a run.
@@ -139,7 +139,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         // be known only when the slots are there; whether any is, when the header is, and a wrong guess
         // costs less the earlier it is noticed. There are few.
         let marked = L::marked(run.lane()) >> (run.start & 63);
-        match self.packed().slots_through(in_register(run.last.into())) {
+        match self.packed().slots_through(run.more.into()) {
             Some(slots) if slots & marked == 0 => Found::Yes,
             _ => among_marks(run.equal::<I>(), marked, 0),
         }
@@ -152,19 +152,19 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     pub(crate) fn view<I: Isa, L: Sidecar>(&self, at: Fingerprint) -> Option<RunView<'_>> {
         let packed = self.packed();
-        let pattern = in_register(packed.repeat_compared(at.remainder));
+        let pattern = packed.repeat_compared(at.remainder);
         let (block, i) = split(at.quotient);
         // There is such a block; but a function that can't panic needs no frame for it.
         let block = self.blocks.try_get(block)?.in_register();
         // Where exactly the run is, the header tells; but most likely near its home. Asking
         // for that line now overlaps the two misses.
         block.prefetch_slot(i);
-        let header = Header::read::<L>(&block);
+        let header = BlockHeader::read::<L>(&block);
         if header.offset > 63 {
             return None;
         }
         let run = header.probe::<I>(i);
-        let through = packed.highs_through(in_register(run.last.into()))?;
+        let through = packed.highs_through(run.more.into())?;
         // From here on it is read anew: no register has to keep what is needed last.
         let block = block.in_register();
         let window = block.window(run.start);
@@ -172,7 +172,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         Some(RunView {
             block,
             start: run.start,
-            last: run.last,
+            more: run.more,
             occupied: run.occupied,
             asked,
             window,
@@ -236,10 +236,15 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// The body of [`minirun`](Self::minirun).
     #[inline(always)]
     pub(super) fn minirun_on<I: Isa>(&self, at: Fingerprint) -> Range<u64> {
-        let run = self.run_on::<I>(at.quotient);
-        let start = self.lower_bound(&run, at.remainder);
+        self.minirun_of(&self.run_on::<I>(at.quotient), at.remainder)
+    }
+
+    /// [`minirun`](Self::minirun), where the run is known.
+    #[inline(always)]
+    pub(crate) fn minirun_of(&self, run: &Run, remainder: u64) -> Range<u64> {
+        let start = self.lower_bound(run, remainder);
         let mut end = start;
-        while end < run.end && self.remainder(end) == at.remainder {
+        while end < run.end && self.remainder(end) == remainder {
             end = self.end_of_print(end);
         }
         start..end
@@ -327,7 +332,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         let (block, i) = split(from);
         let ends = |block: u64| {
             let block = self.blocks.try_get(block);
-            block.map_or(0, |block| Header::read::<S>(&block).ends)
+            block.map_or(0, |block| BlockHeader::read::<S>(&block).ends)
         };
         ends(block) >> i | ends(block + 1) << 1 << (63 - i)
     }
@@ -373,7 +378,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// How many slots the runs of earlier blocks take in `block` and later ones.
     #[inline(always)]
-    pub(super) fn offset<I: Isa>(&self, block: u64, header: &Header) -> u64 {
+    pub(super) fn offset<I: Isa>(&self, block: u64, header: &BlockHeader) -> u64 {
         if header.offset < S::MAX_OFFSET {
             u64::from(header.offset)
         } else {
@@ -424,11 +429,11 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         true
     }
 
-    /// The first slot of `run` whose value is above `value`, or its end. The run has no
-    /// marked slots.
+    /// The first slot of `run` that is above `slot_value`, bits that take no part in comparisons
+    /// included, or its end. The run has no marked slots.
     #[inline(always)]
-    pub(crate) fn upper_bound(&self, run: &Run, value: u64) -> u64 {
-        let pattern = self.packed().repeat(value);
+    pub(crate) fn upper_bound(&self, run: &Run, slot_value: u64) -> u64 {
+        let pattern = self.packed().repeat(slot_value);
         let mut at = run.start;
         while at < run.end {
             let (block, i) = split(at);
@@ -482,8 +487,8 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     pub(crate) fn lower_bound(&self, run: &Run, remainder: u64) -> u64 {
         let mut at = run.start;
         if !self.has_marks(run) {
-            let value = remainder << self.ignored_bits();
-            return match value.checked_sub(1) {
+            let slot_value = remainder << self.ignored_bits();
+            return match slot_value.checked_sub(1) {
                 Some(below) => self.upper_bound(run, below),
                 None => at,
             };

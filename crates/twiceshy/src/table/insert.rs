@@ -20,10 +20,10 @@ use super::Fingerprint;
 use super::beside::{Beside, BlockFull};
 use super::find::Run;
 use super::lane::{Bare, Sidecar};
-use super::layout::{self, Header, Place, Probe, Slot};
+use super::layout::{self, BlockHeader, Place, Probe, Slot};
 use super::shift::Gap;
 use super::storage::{Table, split};
-use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
+use crate::bits::{Bytes, Isa, TwoBlocks};
 
 // Everywhere here `L` is `S`, or stands for it in a table where nothing is marked.
 
@@ -84,6 +84,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             quotient,
             remainder,
         } = at;
+        // A slot is its remainder. Filters with values beside theirs must know them: they replace miniruns.
+        debug_assert_eq!(self.ignored_bits(), 0);
         match self.insert_home::<I, L, B>(quotient, remainder, beside) {
             Added::Done => Put::Done,
             Added::Across(opening) => self.open_rest::<L, B>(opening, beside),
@@ -221,23 +223,36 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// The body of [`extend`](Self::extend).
     #[inline(always)]
     pub(super) fn extend_on<I: Isa>(&mut self, at: Fingerprint, digit: Slot<S::Item>) -> bool {
+        debug_assert!(S::is_mark(digit.item));
+        let extended = match self.extend_home::<I>(at, digit) {
+            Added::Done => true,
+            Added::Across(opening) => self.open_rest::<S, ()>(opening, ()) == Put::Done,
+            Added::NotHere => self.extend_slow(at, digit),
+            Added::BlockFull(_) => false,
+        };
+        self.marked += u64::from(extended);
+        extended
+    }
+
+    /// [`extend`](Self::extend) of a fingerprint in its home block.
+    #[inline(always)]
+    fn extend_home<I: Isa>(&mut self, at: Fingerprint, digit: Slot<S::Item>) -> Added<S::Item> {
         let Fingerprint {
             quotient,
             remainder,
         } = at;
-        debug_assert!(S::is_mark(digit.item));
         let pattern = self.packed().repeat_compared(remainder);
         let (home, i) = split(quotient);
         let Some(mut two) = self.blocks.two_mut(home) else {
-            return false;
+            return Added::NotHere;
         };
         let header = read_home::<S>(&mut two, i);
         if header.offset > 63 {
-            return false;
+            return Added::NotHere;
         }
         let run = header.probe::<I>(i);
         let Some(at) = behind_only::<I>(&mut two, &header, run, pattern) else {
-            return false;
+            return Added::NotHere;
         };
         let gap = Gap {
             block: home,
@@ -246,19 +261,25 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         };
         // From the start of the run on, as for an insertion.
         let Some(to) = header.first_empty::<I>(run.start) else {
-            let opening = Opening {
+            return Added::Across(Opening {
                 quotient,
                 gap,
                 slot: digit,
-            };
-            let extended = self.open_rest::<S, ()>(opening, ()) == Put::Done;
-            self.marked += u64::from(extended);
-            return extended;
+            });
         };
         open::<I, S>(&mut two, gap, to, digit);
         self.used += 1;
-        self.marked += 1;
-        true
+        Added::Done
+    }
+
+    /// The body of [`extend_slow`](Self::extend_slow).
+    #[inline(always)]
+    pub(super) fn extend_slow_on<I: Isa>(&mut self, at: Fingerprint, digit: Slot<S::Item>) -> bool {
+        let run = self.run_slow_on::<I>(at.quotient);
+        let it = self.lower_bound(&run, at.remainder);
+        let has_remainder = |slot| slot < run.end && self.remainder(slot) == at.remainder;
+        let is_only = has_remainder(it) && !self.is_marked(it) && !has_remainder(it + 1);
+        is_only && self.open_tail::<I>(&run, it + 1, digit).is_ok()
     }
 }
 
@@ -272,10 +293,10 @@ fn open<I: Isa, L: Sidecar>(two: &mut TwoBlocks<'_>, gap: Gap, to: u32, slot: Sl
 /// The header of the home block of quotient `i`. What has to move may lie behind it, so those
 /// lines are asked for as well.
 #[inline(always)]
-fn read_home<L: Sidecar>(two: &mut TwoBlocks<'_>, i: u32) -> Header {
+fn read_home<L: Sidecar>(two: &mut TwoBlocks<'_>, i: u32) -> BlockHeader {
     two.near().as_ref().prefetch_slot(i);
     two.prefetch_next();
-    Header::read::<L>(&two.near().as_ref())
+    BlockHeader::read::<L>(&two.near().as_ref())
 }
 
 /// The slot behind those of a run in the first of two blocks that are not above `value`. `None` if
@@ -283,7 +304,7 @@ fn read_home<L: Sidecar>(two: &mut TwoBlocks<'_>, i: u32) -> Header {
 #[inline(always)]
 fn upper_bound<L: Sidecar>(
     two: &mut TwoBlocks<'_>,
-    header: &Header,
+    header: &BlockHeader,
     place: &Place,
     value: u64,
 ) -> Option<u32> {
@@ -304,12 +325,12 @@ fn upper_bound<L: Sidecar>(
 #[inline(always)]
 fn behind_only<I: Isa>(
     two: &mut TwoBlocks<'_>,
-    header: &Header,
+    header: &BlockHeader,
     run: Probe,
     pattern: u64,
 ) -> Option<u32> {
     let packed = two.packed();
-    let through = packed.highs_through(in_register(run.last.into()))?;
+    let through = packed.highs_through(run.more.into())?;
     let window = two.near().as_ref().window(run.start);
     let equal = through & !packed.differ(window, pattern) & run.occupied;
     if equal.count_ones() != 1 {

@@ -1,10 +1,10 @@
 //! Per-slot data that rides along when slots move.
 //!
 //! The table moves slots up and down; whatever a filter stores beside each slot must
-//! move with them. A [`Sidecar`] is that data for the 64 slots of one block: its *lane*.
+//! move with them. That data for the 64 slots of one block is its *lane*, and a [`Sidecar`] says what is in it.
 //! It is marks, or something of each slot's own, or nothing.
 //!
-//! | sidecar | lane | for |
+//! | type | lane | for |
 //! | --- | --- | --- |
 //! | [`Bare`] | none | the plain quotient filter |
 //! | [`Marks`] | 64 bits | extensions and counters: a marked slot goes on in the one behind it |

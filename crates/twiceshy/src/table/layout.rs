@@ -24,7 +24,7 @@ pub(super) const RUNENDS: usize = 10;
 
 /// The metadata of one block, read at once.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Header {
+pub(super) struct BlockHeader {
     pub(super) offset: u16,
     pub(super) occupieds: u64,
     /// The last slots of runs: the runend bits of slots that are not marked.
@@ -51,7 +51,7 @@ pub(super) struct Probe {
     pub(super) start: u32,
     /// How many slots more there are; very many if the run does not end in this block, none
     /// without a run.
-    pub(super) last: u32,
+    pub(super) more: u32,
 }
 
 /// The slots of a run that one more can be added to, as far as they are in a block. Slots are
@@ -66,13 +66,13 @@ pub(super) struct Place {
     pub(super) length: u32,
 }
 
-impl Header {
+impl BlockHeader {
     /// Reads the header of a block.
     #[inline(always)]
     pub(super) fn read<S: Sidecar>(block: &RawBlock<'_>) -> Self {
         let marked = if S::MARKS { S::marked(block.lane()) } else { 0 };
         let runends = block.word::<RUNENDS>();
-        Header {
+        BlockHeader {
             offset: block.half_word::<OFFSET>(),
             occupieds: block.word::<OCCUPIEDS>(),
             ends: if S::MARKS { runends & !marked } else { runends },
@@ -149,7 +149,7 @@ impl Header {
         Probe {
             occupied,
             start: (start + offset as i32) as u32,
-            last: !in_register(u64::from(complement as u32)) as u32 & occupied as u32,
+            more: !in_register(u64::from(complement as u32)) as u32 & occupied as u32,
         }
     }
 

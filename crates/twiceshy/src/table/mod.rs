@@ -48,7 +48,7 @@
 //!
 //! # Space and time
 //!
-//! `r + 2.25` bits a slot, plus the sidecar's. At load `a` a lookup reads one or two cache
+//! `r + 2.25` bits a slot, plus the lane's. At load `a` a lookup reads one or two cache
 //! lines; an insertion moves on average about `1 / (2 (1 - a)^2)` slots, by whole words or vectors.
 //!
 //! What filters keep beside each slot is a [`Sidecar`]. Paper: Pandey, Bender, Johnson, Patro, "A

@@ -9,10 +9,10 @@
 
 use super::Fingerprint;
 use super::lane::{Bare, Sidecar};
-use super::layout::{self, Header};
+use super::layout::{self, BlockHeader};
 use super::shift::Gap;
-use super::storage::Table;
-use crate::bits::{Bytes, Isa, TwoBlocks, in_register};
+use super::storage::{Table, split};
+use crate::bits::{Bytes, Isa, TwoBlocks};
 
 /// How many fingerprints of one slot a minirun must have for one of them to be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ enum Short {
 
 /// A slot of a run that is to be taken out. Two numbers that are at hand where it is found and needed where
 /// it is closed: which slot it is, most tables need not know.
-struct Found {
+struct Target {
     /// The first slot of the run, whose runend bit and mark go.
     start: u32,
     /// How many bits are before the slot in the window there; see [`Packed::bits_before`].
@@ -55,7 +55,7 @@ struct Found {
     before: u32,
 }
 
-impl Found {
+impl Target {
     /// The slot with the remainder of this pattern in a run of the first of two blocks that starts at
     /// a slot and has some more. If there is none, or it is not a simple case, nothing has changed.
     #[inline(always)]
@@ -66,8 +66,7 @@ impl Found {
         of: Of,
     ) -> Result<Self, Short> {
         let packed = two.packed();
-        // As wide as an index from the start, so that one register is enough.
-        let more = in_register(more.into());
+        let more = u64::from(more);
         let (highs, slots) = (packed.highs_through(more), packed.slots_through(more));
         let (Some(highs), Some(slots)) = (highs, slots) else {
             return Err(Short::NotHere);
@@ -93,7 +92,7 @@ impl Found {
                 return Err(Short::Done(Taken::Unclear));
             }
         }
-        Ok(Found {
+        Ok(Target {
             start,
             before: packed.bits_before(start, equal),
         })
@@ -148,7 +147,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         match self.remove_short::<I, L>(quotient, remainder, of) {
             Short::Done(taken) => taken,
             Short::Across(gap) => {
-                self.close_across(gap);
+                self.close_across::<L>(gap);
                 Taken::One
             }
             Short::NotHere => self.remove_slow(quotient, remainder, of),
@@ -158,20 +157,13 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// [`remove`](Self::remove) from a run that is in its home block and has no marked slots.
     #[inline(always)]
     fn remove_short<I: Isa, L: Sidecar>(&mut self, quotient: u64, remainder: u64, of: Of) -> Short {
-        // Made before the rest, so that what it is made of need not be kept.
         let pattern = self.packed().repeat_compared(remainder);
-        let pattern = in_register(pattern);
-        let home = quotient / 64;
-        // Once, and not once for every use.
-        let i = in_register(quotient & 63) as u32;
-        // Made before there is anything to wait for, and chosen later, not made then.
-        let occupied = in_register(1 << (i & 63));
-        let Some(two) = self.blocks.two_mut(home) else {
+        let (home, i) = split(quotient);
+        let Some(mut two) = self.blocks.two_mut(home) else {
             return Short::NotHere;
         };
-        let mut two = two.in_register();
         two.near().as_ref().prefetch_slots(i);
-        let header = Header::read::<L>(&two.near().as_ref());
+        let header = BlockHeader::read::<L>(&two.near().as_ref());
         if header.offset > 63 {
             return Short::NotHere;
         }
@@ -180,28 +172,28 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Short::Done(Taken::NotFound);
         };
         let run = header.member_run::<I>(rank, i);
-        let found = match Found::find::<L>(&mut two, run, pattern, of) {
-            Ok(found) => found,
+        let target = match Target::find::<L>(&mut two, run, pattern, of) {
+            Ok(target) => target,
             Err(short) => return short,
         };
         // Read again, where it is needed again: there is no register for each of it.
         let mut two = two.in_register();
-        let header = Header::read::<L>(&two.near().as_ref());
-        let last = header.last_moving::<I>(found.start);
+        let header = BlockHeader::read::<L>(&two.near().as_ref());
+        let last = header.last_moving::<I>(target.start);
         let mut two = two.in_register();
         // Is it all there is of the run?
-        let gone = if run.1 == 0 { occupied } else { 0 };
+        let gone = u64::from(run.1 == 0) << i;
         layout::clear_occupied(&mut two.near(), gone);
         let Some(to) = last else {
             return Short::Across(Gap {
                 block: home,
-                start: found.start,
-                at: found.slot(&two),
+                start: target.start,
+                at: target.slot(&two),
             });
         };
-        let at = found.slot(&two);
-        layout::close_beside::<I, L>(&mut two.near(), found.start, at, to);
-        two.close::<I>(found.start, found.before, to);
+        let at = target.slot(&two);
+        layout::close_beside::<I, L>(&mut two.near(), target.start, at, to);
+        two.close::<I>(target.start, target.before, to);
         self.used -= 1;
         Short::Done(Taken::One)
     }
@@ -240,8 +232,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
 
     /// The body of [`close_across`](Self::close_across).
     #[inline(always)]
-    pub(super) fn close_across_on<I: Isa>(&mut self, gap: Gap) {
-        let last = self.last_moving_behind::<I>(gap.block);
-        self.close_gap::<I, S>(gap.block, gap, last);
+    pub(super) fn close_across_on<I: Isa, L: Sidecar>(&mut self, gap: Gap) {
+        self.close_gap::<I, L>(gap.block, gap, None);
     }
 }

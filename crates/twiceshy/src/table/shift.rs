@@ -24,7 +24,7 @@ use super::beside::{Beside, BlockFull};
 use super::find::Run;
 use super::insert::Put;
 use super::lane::Sidecar;
-use super::layout::{self, Slot};
+use super::layout::{self, BlockHeader, Slot};
 use super::storage::{Table, split};
 use crate::bits::{Bytes, Isa, Portable, RawBlock, RawBlockMut};
 use crate::error::Error;
@@ -105,7 +105,6 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     ///
     /// # Errors
     /// [`Error::Full`] if no slot is free; nothing has changed then.
-    #[cfg(test)]
     #[inline(always)]
     pub(super) fn open_tail<I: Isa>(
         &mut self,
@@ -180,11 +179,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         slot: Slot<L::Item>,
     ) -> Slot<L::Item> {
         let Some(mut two) = self.blocks.two_mut(block) else {
-            let mut bytes = self.block_mut(block);
-            let out = last_slot::<L>(&bytes.as_ref());
-            layout::open_beside::<I, L>(&mut bytes, (start, at), to, slot);
-            let _out = bytes.shift_up::<I>(at, to.min(63), slot.value);
-            return out;
+            return self.open_at_end::<L>(block, (start, at), to, slot);
         };
         let mut bytes = two.near();
         let out = last_slot::<L>(&bytes.as_ref());
@@ -194,6 +189,23 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         } else {
             two.open::<I>(at, to, slot.value);
         }
+        out
+    }
+
+    /// [`open_in`](Self::open_in) one of the last blocks of the table. So rare that any instructions do.
+    #[cold]
+    #[inline(never)]
+    fn open_at_end<L: Sidecar>(
+        &mut self,
+        block: u64,
+        (start, at): (u32, u32),
+        to: u32,
+        slot: Slot<L::Item>,
+    ) -> Slot<L::Item> {
+        let mut bytes = self.block_mut(block);
+        let out = last_slot::<L>(&bytes.as_ref());
+        layout::open_beside::<Portable, L>(&mut bytes, (start, at), to, slot);
+        let _out = bytes.shift_up::<Portable>(at, to.min(63), slot.value);
         out
     }
 
@@ -215,17 +227,19 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     ) -> Result<(), BlockFull> {
         debug_assert!(run.occupied && run.start <= at && at < run.end);
         let home = run.quotient / 64;
-        let last = self.last_moving::<I>(home, at);
-        self.move_beside(at, last + 1, false, beside)?;
         let continues = S::MARKS && at > run.start && self.is_marked(at - 1);
         debug_assert!(continues || !self.is_marked(at));
-        let at = if continues {
-            // The slot before goes instead, with its mark, and leaves its value.
-            self.set_value(at, self.slot(at - 1).value);
-            at - 1
-        } else {
-            at
-        };
+        // Of a slot that continues one, the slot before goes, with its mark, and leaves its value.
+        let gone = at - u64::from(continues);
+        let last = self.last_moving::<I>(home, gone);
+        if !B::IS_NOTHING {
+            let end = self.end_of_moving::<I>(gone / 64, last);
+            self.move_beside(at, end, false, beside)?;
+        }
+        if continues {
+            self.set_value(at, self.slot(gone).value);
+        }
+        let at = gone;
         if at + 1 == run.end {
             if at > run.start {
                 self.set_runend(at - 1, true);
@@ -237,10 +251,16 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         Ok(())
     }
 
-    /// Takes a slot out of a run whose quotient is in block `home`: those behind it through `to` move
-    /// down by one, and that is left empty. If it is all of the run, its quotient is not occupied any more.
+    /// Takes a slot out of a run whose quotient is in block `home`: those behind it move down by one, as
+    /// far as they do, in its own block through slot `last` or to the end. If it is all of the run, its
+    /// quotient is not occupied any more.
     #[inline(always)]
-    pub(super) fn close_gap<I: Isa, L: Sidecar>(&mut self, home: u64, gap: Gap, to: u64) {
+    pub(super) fn close_gap<I: Isa, L: Sidecar>(
+        &mut self,
+        home: u64,
+        gap: Gap,
+        mut last: Option<u32>,
+    ) {
         let Gap {
             mut block,
             mut start,
@@ -250,16 +270,19 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         for reached in home + 1..=block {
             too_long |= !lower_offset::<S>(&mut self.block_mut(reached));
         }
-        let (last, to) = split(to);
-        while block < last {
+        while last.is_none() {
+            // Looked for before its slots and its offset change.
+            let Some(last_of_next) = self.last_moving_of_next::<I, L>(block) else {
+                break;
+            };
             self.close_through::<I, L>(block, (start, at));
-            (block, start, at) = (block + 1, 0, 0);
+            (block, start, at, last) = (block + 1, 0, 0, last_of_next);
             too_long |= !lower_offset::<S>(&mut self.block_mut(block));
         }
-        self.close_in::<I, L>(last, (start, at), to);
+        self.close_in::<I, L>(block, (start, at), last.unwrap_or(63));
         self.used -= 1;
         if too_long {
-            self.find_long_offsets(home + 1, last);
+            self.find_long_offsets(home + 1, block);
         }
     }
 
@@ -267,10 +290,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     #[inline(always)]
     fn close_in<I: Isa, L: Sidecar>(&mut self, block: u64, (start, at): (u32, u32), to: u32) {
         let Some(mut two) = self.blocks.two_mut(block) else {
-            let mut bytes = self.block_mut(block);
-            layout::close_beside::<I, L>(&mut bytes, start, at, to);
-            let _closed = bytes.shift_down::<I>(at, to, 0);
-            return;
+            return self.close_at_end::<L>(block, (start, at), to, Slot::default());
         };
         layout::close_beside::<I, L>(&mut two.near(), start, at, to);
         let before = two.packed().bit_in_byte(at);
@@ -283,15 +303,28 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     fn close_through<I: Isa, L: Sidecar>(&mut self, block: u64, (start, at): (u32, u32)) {
         let Some(mut two) = self.blocks.two_mut(block) else {
             let carry = layout::get::<L>(&self.block(block + 1), self.packed(), 0);
-            let mut bytes = self.block_mut(block);
-            layout::close_beside::<I, L>(&mut bytes, start, at, 63);
-            layout::put_beside::<L>(&mut bytes, 63, carry);
-            let _closed = bytes.shift_down::<I>(at, 63, carry.value);
-            return;
+            return self.close_at_end::<L>(block, (start, at), 63, carry);
         };
         layout::close_all_beside::<I, L>(&mut two, start, at);
         let before = two.packed().bit_in_byte(at);
         two.close_all::<I>(at, before);
+    }
+
+    /// Takes a slot out of one of the last blocks of the table, through `to`, which gets what is in
+    /// `carry`. So rare that any instructions do.
+    #[cold]
+    #[inline(never)]
+    fn close_at_end<L: Sidecar>(
+        &mut self,
+        block: u64,
+        (start, at): (u32, u32),
+        to: u32,
+        carry: Slot<L::Item>,
+    ) {
+        let mut bytes = self.block_mut(block);
+        layout::close_beside::<Portable, L>(&mut bytes, start, at, to);
+        layout::put_beside::<L>(&mut bytes, to, carry);
+        let _closed = bytes.shift_down::<Portable>(at, to, carry.value);
     }
 
     /// Finds those offsets of the blocks `first..=last` that are too long to be stored, or were, after a
@@ -376,36 +409,38 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         self.slots
     }
 
-    /// The last slot that moves when slot `at` is closed, in a run whose quotient is in block `home`:
-    /// the first that is empty, or at the home of its run, stays.
+    /// The last slot of its block that moves when slot `at` is closed, in a run whose quotient is in
+    /// block `home`: the first that is empty, or at the home of its run, stays. `None` if all of them
+    /// move.
     #[inline(always)]
-    pub(super) fn last_moving<I: Isa>(&self, home: u64, at: u64) -> u64 {
+    pub(super) fn last_moving<I: Isa>(&self, home: u64, at: u64) -> Option<u32> {
         let (block, i) = split(at);
         let header = self.header(block);
-        let last = match block == home {
+        match block == home {
             true => header.last_moving::<I>(i),
             false => header.last_moving_displaced::<I>(),
-        };
-        match last {
-            Some(last) => block * 64 + u64::from(last),
-            None => self.last_moving_behind::<I>(block),
         }
     }
 
-    /// The same where all slots of `block` behind it move.
+    /// The same of the next block, where all slots of `block` behind the closed one move. Outer `None`
+    /// if none of the next block does.
     #[inline(always)]
-    pub(super) fn last_moving_behind<I: Isa>(&self, mut block: u64) -> u64 {
-        while block + 1 < self.blocks() {
-            let header = self.header(block + 1);
-            if header.offset == 0 {
+    fn last_moving_of_next<I: Isa, L: Sidecar>(&self, block: u64) -> Option<Option<u32>> {
+        let next = self.blocks.try_get(block + 1)?;
+        let header = BlockHeader::read::<L>(&next);
+        (header.offset > 0).then(|| header.last_moving_displaced::<I>())
+    }
+
+    /// One past the last slot that moves where in `block` they do through slot `last`, or to the end.
+    #[inline(always)]
+    fn end_of_moving<I: Isa>(&self, mut block: u64, mut last: Option<u32>) -> u64 {
+        while last.is_none() {
+            let Some(last_of_next) = self.last_moving_of_next::<I, S>(block) else {
                 break;
-            }
-            block += 1;
-            if let Some(last) = header.last_moving_displaced::<I>() {
-                return block * 64 + u64::from(last);
-            }
+            };
+            (block, last) = (block + 1, last_of_next);
         }
-        block * 64 + 63
+        block * 64 + u64::from(last.unwrap_or(63)) + 1
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::lane::Sidecar;
-use super::layout::{self, Header, Slot};
+use super::layout::{self, BlockHeader, Slot};
 use super::{Fingerprint, Geometry};
 use crate::bits::{Blocks, Bytes, Cpu, Packed, RawBlock, RawBlockMut, bytes_of_blocks};
 use crate::error::Error;
@@ -159,7 +159,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         blocks: Option<u64>,
         memory: impl FnOnce(usize) -> Result<M, Error>,
     ) -> Result<Self, Error> {
-        // An offset below 64 is taken at its word: `Header::run` and others look no further.
+        // An offset below 64 is taken at its word: `BlockHeader::run` and others look no further.
         const { assert!(S::MAX_OFFSET >= 64, "a saturated offset means a full block") };
         let TableOptions {
             quotients,
@@ -307,8 +307,8 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     }
 
     #[inline(always)]
-    pub(super) fn header(&self, block: u64) -> Header {
-        Header::read::<S>(&self.block(block))
+    pub(super) fn header(&self, block: u64) -> BlockHeader {
+        BlockHeader::read::<S>(&self.block(block))
     }
 
     /// What stands beside the slots of a block.

@@ -22,9 +22,9 @@
 
 use super::check::{Violation, require};
 use super::lane::Sidecar;
-use super::layout::{self, Header};
+use super::layout::{self, BlockHeader};
 use super::storage::Table;
-use crate::bits::{Bytes, Isa, Scan, mask_below};
+use crate::bits::{Bytes, Isa, SlotScan, mask_below};
 
 /// A fingerprint of more than one slot.
 #[derive(Clone, Copy, Debug)]
@@ -59,11 +59,11 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             edge: true,
             ..Before::default()
         };
-        let scan = Scan::new(table.packed());
+        let scan = SlotScan::new(table.packed());
         let (mut used, mut marked) = (0, 0);
         for block in 0..table.blocks() {
             let raw = table.block(block);
-            let header = Header::read::<S>(&raw);
+            let header = BlockHeader::read::<S>(&raw);
             let base = block * 64;
             let valid = match table.quotients().saturating_sub(base) {
                 count @ 0..64 => mask_below(count as u32),

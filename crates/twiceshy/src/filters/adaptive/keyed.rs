@@ -162,11 +162,11 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// [`remove`](Self::remove) where there is one fingerprint of one slot for each of the keys, so that it
     /// does not matter which one goes. Has that been done? If not, nothing has changed.
     fn remove_alike(&mut self, key: &Hashed<'_>, keys: &[Hashed<'_>]) -> bool {
-        // With values they are not alike, and many keys are not compared with each other.
-        let most = if self.core.layout.value_bits > 0 {
-            1
-        } else {
-            8
+        // With values they are not alike. And each key is compared with each other, which takes less than
+        // reading the minirun only where there are few: random keys are hardly ever more than three.
+        let most = match self.core.layout.value_bits {
+            0 => 8,
+            _ => 1,
         };
         if keys.len() > most || !keys.iter().any(|other| self.is_same(other, key)) {
             return false;

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash, first_word};
 use crate::outcome::{Inserted, Removed};
 use crate::prints::{Layout, Print, edit};
-use crate::table::Taken;
+use crate::table::{Put, Taken};
 
 impl<H: StreamHash> AdaptiveFilter<H> {
     /// Adds a key that is not a member yet. Needs no reverse map.
@@ -26,10 +26,18 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         h0: u64,
         key: &K,
     ) -> Result<Inserted, Error> {
-        if self.core.layout.value_bits == 0 && self.core.insert_plain(h0) {
-            return Ok(Inserted::New);
+        match self.insert_at_once(h0) {
+            Some(Put::Done) => Ok(Inserted::New),
+            Some(Put::Full) => Err(self.core.table.full()),
+            _ => self.insert_by_words(key),
         }
-        self.insert_by_words(key)
+    }
+
+    /// Adds a key of which the first word is enough. If more must be known, of it or of its minirun, or no
+    /// slot is free, nothing has changed.
+    #[inline(always)]
+    fn insert_at_once(&mut self, h0: u64) -> Option<Put> {
+        (self.core.layout.value_bits == 0).then(|| self.core.insert_bare(h0))
     }
 
     #[cold]
@@ -44,10 +52,11 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// # Errors
     /// As [`insert`](Self::insert).
     pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<Inserted, Error> {
-        if self.core.layout.value_bits == 0 && self.core.insert_plain(key.h0()) {
-            return Ok(Inserted::New);
+        match self.insert_at_once(key.h0()) {
+            Some(Put::Done) => Ok(Inserted::New),
+            Some(Put::Full) => Err(self.core.table.full()),
+            _ => self.insert_among_marks(key, 0),
         }
-        self.insert_among_marks(key, 0)
     }
 
     /// Adds a key with a value (below `2^value_bits`) where its minirun does not exist yet.

@@ -137,46 +137,22 @@ impl<M: Bytes> Core<M> {
         Minirun::from_id(self.table.geometry().id(h0))
     }
 
-    pub(crate) fn run(&self, quotient: u64) -> Run {
-        self.table.run(quotient)
-    }
-
     /// Reads one fingerprint.
     pub(crate) fn read(&self, slots: Range<u64>) -> Print {
         Print::read(self.layout, slots.map(|slot| self.table.slot(slot)))
     }
 
-    /// Reads the minirun of a remainder in a run. If there is none, the slots are the empty
-    /// range where it would be.
-    pub(crate) fn contents(&self, run: &Run, remainder: u64) -> Contents {
-        let mut prints = Vec::new();
-        let (mut at, mut start) = (run.start, None);
-        while at < run.end {
-            let stored = self.table.slot(at).value >> self.layout.value_bits;
-            if stored > remainder {
-                break;
-            }
-            let end = self.table.end_of_print(at);
-            if stored == remainder {
-                start = start.or(Some(at));
-                prints.push(self.read(at..end));
-            }
-            at = end;
-        }
-        Contents {
-            run: *run,
-            slots: start.unwrap_or(at)..at,
-            prints,
-        }
-    }
-
-    /// The contents of a minirun.
+    /// Reads a minirun. If there is none, the slots are the empty range where it would be.
     pub(crate) fn contents_of(&self, minirun: Minirun) -> Contents {
         let Fingerprint {
             quotient,
             remainder,
         } = self.table.geometry().fingerprint_of(minirun.id());
-        self.contents(&self.run(quotient), remainder)
+        let run = self.table.run(quotient);
+        let slots = self.table.minirun_of(&run, remainder);
+        let prints = self.table.prints(slots.clone());
+        let prints = prints.map(|print| self.read(print)).collect();
+        Contents { run, slots, prints }
     }
 
     /// Verifies the table, the order of the fingerprints and their encoding.
@@ -246,10 +222,16 @@ impl Core {
     }
 
     /// Adds an unextended fingerprint where there is a slot for it and its minirun has no counters or
-    /// ghosts. Has that been done? If not, nothing has changed, and the long way says why.
+    /// ghosts. There are no values.
+    #[inline(always)]
+    pub(crate) fn insert_bare(&mut self, h0: u64) -> Put {
+        self.table.insert(self.table.at(h0))
+    }
+
+    /// The same. Has that been done? If not, nothing has changed, and the long way says why.
     #[inline(always)]
     pub(crate) fn insert_plain(&mut self, h0: u64) -> bool {
-        self.table.insert(self.table.at(h0)) == Put::Done
+        self.insert_bare(h0) == Put::Done
     }
 
     /// Removes a fingerprint of a minirun whose fingerprints are all alike and of one slot. If they are
@@ -270,8 +252,7 @@ impl Core {
     }
 
     /// [`adapt_alone`](Self::adapt_alone) in the most frequent case: both are of this minirun, the
-    /// fingerprint has no extension yet and is in its home block, and the first digit tells the keys
-    /// apart. Has it been done?
+    /// fingerprint has no extension yet, and the first digit tells the keys apart. Has it been done?
     #[inline(always)]
     pub(crate) fn adapt_at_once(
         &mut self,
