@@ -4,12 +4,13 @@ use super::AdaptiveFilter;
 use super::keyed::is_same;
 use super::write::check_entry;
 use crate::builder::Builder;
-use crate::bulk::{BulkLoad, IntoLoader, Loader, exact_len};
+use crate::bulk::{Loader, exact_len};
 use crate::error::Error;
 use crate::filters::core::Core;
 use crate::filters::core::fill::Fill;
+use crate::filters::facade::{LoadCore, OwnedCore};
 use crate::geometry::{Fingerprint, Geometry};
-use crate::hash::{Hashed, Seed, StreamHash};
+use crate::hash::{Hashed, StreamHash};
 use crate::minirun::Minirun;
 use crate::prints::{Digits, Print, edit};
 
@@ -21,22 +22,18 @@ pub struct AdaptiveLoader {
     last: Option<Fingerprint>,
 }
 
-impl<H: StreamHash> BulkLoad for AdaptiveFilter<H> {
-    type Hash = H;
-}
-
-impl<H: StreamHash> IntoLoader for AdaptiveFilter<H> {
+impl LoadCore for Core {
     type Loader = AdaptiveLoader;
 
     fn into_loader(self) -> AdaptiveLoader {
         AdaptiveLoader {
-            fill: Fill::new(self.core),
+            fill: Fill::new(self),
             last: None,
         }
     }
 
-    fn from_loader(loader: AdaptiveLoader, seed: Seed) -> Result<Self, Error> {
-        Ok(AdaptiveFilter::from_core(loader.fill.finish(), seed))
+    fn from_loader(loader: AdaptiveLoader) -> Result<Self, Error> {
+        Ok(loader.fill.finish())
     }
 }
 

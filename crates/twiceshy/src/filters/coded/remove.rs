@@ -39,11 +39,11 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
             };
             // A member has a slot that matches: if there is but one, or all are alike, it is that.
             if !fitting.all(|i| group.entries[i] == group.entries[first]) {
-                return Err(self.stretch(key.h0()).needed());
+                return Err(self.core.stretch(key.h0()).needed());
             }
             match self.core.close(&group.run, group.run.start + first as u64) {
                 Ok(()) => return Ok(Removed::One),
-                Err(full) => self.make_room_alone(full)?,
+                Err(full) => self.core.make_room_alone(full)?,
             }
         }
     }
@@ -92,7 +92,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
             match self.core.close(&group.run, slot) {
                 Ok(()) => is_first = false,
                 Err(full) => {
-                    self.make_room(full, &mut known)?;
+                    self.core.make_room(full, &mut known)?;
                 }
             }
         }
