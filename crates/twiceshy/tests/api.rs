@@ -98,7 +98,7 @@ fn debug_is_a_summary_without_a_secret() {
     let summary = format!("{filter:?}");
     assert_eq!(
         summary,
-        "QuotientFilter { len: 1, slots: 77, remainder_bits: 7, hash: SipHash13, .. }"
+        "QuotientFilter { len: 1, used_slots: 1, slots: 77, remainder_bits: 7, hash: SipHash13, .. }"
     );
     // Nothing in it depends on the seed.
     let other = build(Seed::from_u64(1));

@@ -14,7 +14,7 @@ pub use self::facade::TableFilter;
 use crate::bits::Bytes;
 use crate::geometry::{Fingerprint, Geometry};
 use crate::mem::HugePages;
-use crate::table::{Sidecar, Table, TableOptions};
+use crate::table::{Run, Sidecar, Table, TableOptions};
 use crate::violation::Violation;
 
 /// What a table is built from whose slots hold a remainder each and nothing else.
@@ -31,12 +31,36 @@ fn bare_options(geometry: &Geometry, huge_pages: HugePages) -> TableOptions {
 fn bare_fingerprints<S: Sidecar, M: Bytes>(
     table: &Table<S, M>,
 ) -> impl Iterator<Item = Fingerprint> + '_ {
-    table.runs().flat_map(move |run| {
+    let of_run = move |run: Run| {
         (run.start..run.end).map(move |slot| Fingerprint {
             quotient: run.quotient,
             remainder: table.slot(slot).value,
         })
-    })
+    };
+    WithLen {
+        items: table.runs().flat_map(of_run),
+        left: usize::try_from(table.used()).ok(),
+    }
+}
+
+/// Items whose number is known beforehand, so that whoever collects them makes room once.
+struct WithLen<I> {
+    items: I,
+    left: Option<usize>,
+}
+
+impl<I: Iterator> Iterator for WithLen<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        let item = self.items.next()?;
+        self.left = self.left.map(|left| left.saturating_sub(1));
+        Some(item)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left.unwrap_or(usize::MAX), self.left)
+    }
 }
 
 /// Verifies such a table, and that its runs are sorted.
