@@ -107,8 +107,10 @@ impl<C: MergeCore, H: StreamHash> Merge<'_, TableFilter<C, H>> {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_reported(self) -> Result<(TableFilter<C::Owned, H>, Resized), Error> {
-        let parts = self.parts(|filter| {
-            Ground::new(filter.geometry(), filter.seed, filter.core.value_bits())
+        let parts = self.parts(|filter| Ground {
+            geometry: filter.geometry(),
+            seed: filter.seed,
+            value_bits: filter.core.value_bits(),
         })?;
         let result = TableFilter::<C::Owned, H>::from_parts(parts)?;
         let inputs = self.filters.iter().map(|filter| &filter.core).collect();

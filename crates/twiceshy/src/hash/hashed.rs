@@ -215,6 +215,19 @@ impl<'k> Hashed<'k> {
         limit
     }
 
+    /// Are these the same key, hashed alike? Chosen hashes have no key behind them: they are their
+    /// stream.
+    pub(crate) fn is_same_key(&self, other: &Hashed<'_>) -> bool {
+        match (self.key(), other.key()) {
+            (Some(one), Some(two)) => one == two,
+            _ => {
+                let words = Hashed::MAX_WORDS - 1;
+                let common = self.common_bits(other, words);
+                self.h0() == other.h0() && common == 64 * u64::from(words)
+            }
+        }
+    }
+
     /// Takes the top bits off the first word: their number, and the stream that is left, whose
     /// `h0` is the rest of the word. For those who divide the hashes among `2^bits` filters:
     /// the number names the filter, in hash order, and the filter is asked with the rest.

@@ -118,17 +118,7 @@ pub struct Contender {
     pub entry: Entry,
 }
 
-impl Contender {
-    pub(crate) const fn new(source: usize, entry: Entry) -> Self {
-        Contender { source, entry }
-    }
-}
-
-impl<'a> Collision<'a> {
-    pub(crate) const fn new(minirun: Minirun, entries: &'a [Contender]) -> Self {
-        Collision { minirun, entries }
-    }
-
+impl Collision<'_> {
     /// The sum of all counts.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Many keys at a time.
 
 use super::AdaptiveFilter;
-use crate::batch::{Interrupted, PIECE, insert_in_pieces};
+use crate::batch::PIECE;
 use crate::bits::Bytes;
 use crate::hash::{Hashed, Key, StreamHash};
 use crate::minirun::Minirun;
@@ -55,20 +55,5 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
             places.extend(self.places(hashes, found));
         });
         places
-    }
-}
-
-impl<H: StreamHash> AdaptiveFilter<H> {
-    pub(super) fn insert_all<K: Key>(
-        &mut self,
-        keys: impl IntoIterator<Item = K>,
-    ) -> Result<(), Interrupted> {
-        insert_in_pieces(
-            self,
-            keys,
-            Self::first_word,
-            Self::prefetch_h0,
-            |filter, key, h0| filter.insert_word(h0, key).map(|_| ()),
-        )
     }
 }

@@ -1,7 +1,6 @@
 //! Loading a filter from sorted fingerprints, and from sorted keys with counts and values.
 
 use super::AdaptiveFilter;
-use super::keyed::is_same;
 use super::write::check_entry;
 use crate::builder::Builder;
 use crate::bulk::{Loader, exact_len};
@@ -137,12 +136,11 @@ fn write_minirun(fill: &mut Fill, entries: &[(Hashed<'_>, u64, u64)]) -> Result<
         return Ok(());
     };
     let id = fill.geometry().id(first.h0());
-    let layout = fill.layout();
-    let width = layout.width;
+    let width = fill.layout().width;
     let mut keys: Vec<Digits<'_>> = Vec::with_capacity(entries.len());
     let mut prints = Vec::new();
     for (key, count, value) in entries {
-        if keys.iter().any(|other| is_same(layout, other.key, key)) {
+        if keys.iter().any(|other| other.key.is_same_key(key)) {
             continue;
         }
         let key = Digits { key, width };

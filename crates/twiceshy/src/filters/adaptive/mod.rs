@@ -56,7 +56,7 @@ mod write;
 
 use super::core::Core;
 use super::facade::TableFilter;
-use crate::batch::Interrupted;
+use crate::batch::{Interrupted, insert_in_pieces};
 use crate::bits::Bytes;
 use crate::builder::Builder;
 use crate::entry::Entry;
@@ -206,7 +206,13 @@ impl<H: StreamHash> Insert for AdaptiveFilter<H> {
         &mut self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<(), Interrupted> {
-        self.insert_all(keys)
+        insert_in_pieces(
+            self,
+            keys,
+            Self::first_word,
+            Self::prefetch_h0,
+            |filter, key, h0| filter.insert_word(h0, key).map(|_| ()),
+        )
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::core::Coded;
-use super::keys::{Known, check, given};
+use super::keys::{Known, Source, check, given};
 use super::runs::{Entry, Plan, pair, sort};
-use super::symbols::{Placed, Stretch, Symbols, Unit};
+use super::symbols::{Numbered, Placed, Stretch, Symbols, Unit};
 use super::{CodedFilter, Overflow};
 use crate::bits::Bytes;
 use crate::error::Error;
@@ -31,7 +31,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
         at: Stretch,
         keys: &[Hashed<'_>],
     ) -> Result<Adapted, Error> {
-        check::<S>(at, keys)?;
+        check(S::UNIT, at, keys)?;
         self.adapt_by(query, given(at, keys))
     }
 
@@ -43,12 +43,12 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
     ) -> Result<Adapted, E> {
         let geometry = self.core.table.geometry();
         let query = Placed::new(&geometry, query);
-        let mut known = Known::<S, _>::new(geometry, source, None);
+        let mut known = Known::new(S::UNIT, geometry, source, None);
         let mut report = Adapted::default();
         let (mut group, key_of) = loop {
             let group = self.core.group(&query);
             let keys = known.of(query.home)?;
-            if keys.iter().any(|key| key.is_same(&query)) {
+            if keys.iter().any(|key| key.key.is_same_key(query.key)) {
                 let reason = "the query is a member: its answer was right and needs no fix";
                 return Err(Error::mismatch(reason).into());
             }
@@ -69,11 +69,11 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
                 continue;
             };
             // A higher number if there is one that tells them apart, or else the lowest.
-            let now = S::number(entry.symbol);
+            let now = entry.symbol.number();
             let mut others = (now + 1..=S::MAX).chain(0..now);
-            let apart = |&number: &u32| !S::fits(&query, S::slot(&keys[key], number));
+            let apart = |&number: &u32| !S::fits(&query, S::Symbol::slot(&keys[key], number));
             if let Some(number) = others.find(apart) {
-                *entry = S::slot(&keys[key], number);
+                *entry = S::Symbol::slot(&keys[key], number);
                 report.extended += 1;
             }
         }
@@ -109,7 +109,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
         source: impl FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
     ) -> Result<(), E> {
         // The new key may be among those of its run already.
-        let mut known = Known::<S, _>::new(self.core.table.geometry(), source, Some(key));
+        let mut known = Known::new(S::UNIT, self.core.table.geometry(), source, Some(key));
         loop {
             match self.core.put(key.h0()) {
                 Put::Done => return Ok(()),
@@ -123,14 +123,11 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
 impl<S: Symbols> Coded<S> {
     /// Drops a symbol of a block, or of the one that it gets one from; by [`Overflow::Rebuild`] all
     /// of them. Gives how many.
-    pub(super) fn make_room<'k, E: From<Error>, F>(
+    pub(super) fn make_room<'k, F: Source<'k>>(
         &mut self,
         BlockFull(block): BlockFull,
-        known: &mut Known<'k, '_, S, F>,
-    ) -> Result<u64, E>
-    where
-        F: FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
-    {
+        known: &mut Known<'k, '_, F>,
+    ) -> Result<u64, F::Error> {
         // A symbol that is alone fits where it came up from, not always where it goes down to.
         let mut symbols = self.coding.symbols(self.word(block));
         let block = block + u64::from(symbols.next().is_none());
@@ -150,7 +147,7 @@ impl<S: Symbols> Coded<S> {
             return Err(self.stretch_of_block(full.0).needed());
         }
         let source = |_| Ok::<_, Error>(Vec::new());
-        let mut known = Known::<S, _>::new(self.table.geometry(), source, None);
+        let mut known = Known::new(S::UNIT, self.table.geometry(), source, None);
         self.make_room(full, &mut known).map(|_| ())
     }
 
@@ -172,15 +169,12 @@ impl<S: Symbols> Coded<S> {
     /// of the run that is `own` are spared as long as there are others in their block.
     ///
     /// It ends: every round takes something away, and a block without symbols always fits.
-    fn write_plan<'k, E: From<Error>, F>(
+    fn write_plan<'k, F: Source<'k>>(
         &mut self,
         mut plan: Plan<S::Symbol>,
         own: Option<(&Run, &Placed<'_, '_>)>,
-        known: &mut Known<'k, '_, S, F>,
-    ) -> Result<u64, E>
-    where
-        F: FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
-    {
+        known: &mut Known<'k, '_, F>,
+    ) -> Result<u64, F::Error> {
         let mut dropped = 0;
         while let Err(BlockFull(block)) = self.write(&plan) {
             dropped += self.drop_in(block, &mut plan, own, known)?;
@@ -190,16 +184,13 @@ impl<S: Symbols> Coded<S> {
 
     /// Plans to drop symbols of a block: one, or by [`Overflow::Rebuild`] all that are not of the
     /// run that is `own`. Gives how many.
-    fn drop_in<'k, E: From<Error>, F>(
+    fn drop_in<'k, F: Source<'k>>(
         &self,
         block: u64,
         plan: &mut Plan<S::Symbol>,
         own: Option<(&Run, &Placed<'_, '_>)>,
-        known: &mut Known<'k, '_, S, F>,
-    ) -> Result<u64, E>
-    where
-        F: FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
-    {
+        known: &mut Known<'k, '_, F>,
+    ) -> Result<u64, F::Error> {
         let slots = own.map_or(0..0, |(run, _)| run.start..run.end);
         let mut dropped = 0;
         while let Some(slot) = self.victim(plan, block, &slots) {
@@ -223,17 +214,14 @@ impl<S: Symbols> Coded<S> {
     }
 
     /// Gives entry `i` of a run its lowest symbol; a higher one if the lowest fits `query`.
-    fn drop_symbol<'k, E: From<Error>, F>(
+    fn drop_symbol<'k, F: Source<'k>>(
         &self,
         quotient: u64,
         entries: &mut [Entry<S::Symbol>],
         i: usize,
         query: Option<&Placed<'_, '_>>,
-        known: &mut Known<'k, '_, S, F>,
-    ) -> Result<(), E>
-    where
-        F: FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
-    {
+        known: &mut Known<'k, '_, F>,
+    ) -> Result<(), F::Error> {
         if S::UNIT == Unit::Minirun {
             // What is stored is the home remainder.
             entries[i].symbol = S::Symbol::default();
@@ -251,9 +239,10 @@ impl<S: Symbols> Coded<S> {
             sort::<S>(entries);
             return Ok(());
         };
-        let apart = |&number: &u32| query.is_none_or(|query| !S::fits(query, S::slot(key, number)));
-        let number = (0..S::number(entries[i].symbol)).find(apart).unwrap_or(0);
-        entries[i] = S::slot(key, number);
+        let apart =
+            |&number: &u32| query.is_none_or(|query| !S::fits(query, S::Symbol::slot(key, number)));
+        let number = (0..entries[i].symbol.number()).find(apart).unwrap_or(0);
+        entries[i] = S::Symbol::slot(key, number);
         sort::<S>(entries);
         Ok(())
     }

@@ -60,7 +60,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
         at: Stretch,
         keys: &[Hashed<'_>],
     ) -> Result<(), Error> {
-        check::<S>(at, keys)?;
+        check(S::UNIT, at, keys)?;
         self.remove_by(key, given(at, keys))
     }
 
@@ -72,12 +72,12 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
     ) -> Result<(), E> {
         let geometry = self.core.table.geometry();
         let place = Placed::new(&geometry, key);
-        let mut known = Known::<S, _>::new(geometry, source, None);
+        let mut known = Known::new(S::UNIT, geometry, source, None);
         let mut is_first = true;
         loop {
             let group = self.core.group(&place);
             let mut keys = known.of(place.home)?;
-            let Some(removed) = keys.iter().position(|other| other.is_same(&place)) else {
+            let Some(removed) = keys.iter().position(|other| other.key.is_same_key(key)) else {
                 return Err(Error::mismatch("the key to remove is not among the keys").into());
             };
             if is_first {

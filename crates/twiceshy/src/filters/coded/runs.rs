@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::Overflow;
 use super::core::Coded;
 use super::matching::match_all;
-use super::symbols::{Placed, Symbols, Unit};
+use super::symbols::{Numbered, Placed, Symbols, Unit};
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::table::{BlockFull, Run, split};
@@ -62,7 +62,7 @@ pub(super) fn pair<S: Symbols>(
 /// are in the order in which they came.
 pub(super) fn sort<S: Symbols>(entries: &mut [Entry<S::Symbol>]) {
     if S::UNIT == Unit::Run {
-        entries.sort_unstable_by_key(|entry| (entry.value, S::number(entry.symbol)));
+        entries.sort_unstable_by_key(|entry| (entry.value, entry.symbol.number()));
     }
 }
 
