@@ -215,15 +215,14 @@ impl<'k> Hashed<'k> {
         limit
     }
 
-    /// Are these the same key, hashed alike? Chosen hashes have no key behind them: they are their
-    /// stream.
+    /// Are these the same key, of one place and hashed alike? Chosen hashes have no key behind them: they
+    /// are their stream from `h1` on.
     pub(crate) fn is_same_key(&self, other: &Hashed<'_>) -> bool {
         match (self.key(), other.key()) {
             (Some(one), Some(two)) => one == two,
             _ => {
                 let words = Hashed::MAX_WORDS - 1;
-                let common = self.common_bits(other, words);
-                self.h0() == other.h0() && common == 64 * u64::from(words)
+                self.common_bits(other, words) == 64 * u64::from(words)
             }
         }
     }

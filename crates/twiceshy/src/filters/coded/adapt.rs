@@ -48,7 +48,10 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
         let (mut group, key_of) = loop {
             let group = self.core.group(&query);
             let keys = known.of(query.home)?;
-            if keys.iter().any(|key| key.key.is_same_key(query.key)) {
+            if keys
+                .iter()
+                .any(|key| key.key.h0() == query.key.h0() && key.key.is_same_key(query.key))
+            {
                 let reason = "the query is a member: its answer was right and needs no fix";
                 return Err(Error::mismatch(reason).into());
             }

@@ -66,7 +66,10 @@ impl<'k, 'n, F: Source<'k>> Known<'k, 'n, F> {
                     return Err(Error::mismatch("a key belongs to another place").into());
                 }
                 let others = keys.iter().chain(self.without);
-                if !others.into_iter().any(|other| other.is_same_key(&key)) {
+                if !others
+                    .into_iter()
+                    .any(|other| other.h0() == key.h0() && other.is_same_key(&key))
+                {
                     keys.push(key);
                 }
             }

@@ -77,7 +77,10 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
         loop {
             let group = self.core.group(&place);
             let mut keys = known.of(place.home)?;
-            let Some(removed) = keys.iter().position(|other| other.key.is_same_key(key)) else {
+            let Some(removed) = keys
+                .iter()
+                .position(|other| other.key.h0() == key.h0() && other.key.is_same_key(key))
+            else {
                 return Err(Error::mismatch("the key to remove is not among the keys").into());
             };
             if is_first {
