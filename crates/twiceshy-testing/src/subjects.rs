@@ -170,7 +170,7 @@ impl<H: StreamHash> Subject for AdaptiveFilter<H> {
     }
 
     fn double(&self) -> Option<Result<Self, Error>> {
-        Some(self.doubled().map(|(filter, _)| filter))
+        Some(self.doubled())
     }
 
     fn bulk_load(&self, geometry: Geometry, hashes: &[u64]) -> Option<Vec<Result<Self, Error>>> {

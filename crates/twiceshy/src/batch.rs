@@ -38,7 +38,7 @@ pub(crate) const PIECE: usize = 256;
 
 /// Which keys of a piece take a longer look.
 #[derive(Debug)]
-pub(crate) struct Unclear {
+pub struct Unclear {
     positions: [u8; PIECE],
     count: usize,
 }

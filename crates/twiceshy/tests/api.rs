@@ -98,7 +98,7 @@ fn debug_is_a_summary_without_a_secret() {
     let summary = format!("{filter:?}");
     assert_eq!(
         summary,
-        "QuotientFilter { len: 1, slots: 77, remainder_bits: 7, hash: SipHash13, .. }"
+        "QuotientFilter { len: 1, used_slots: 1, slots: 77, remainder_bits: 7, hash: SipHash13, .. }"
     );
     // Nothing in it depends on the seed.
     let other = build(Seed::from_u64(1));
@@ -260,7 +260,7 @@ fn twins_agree<H: StreamHash>(slots: u64) {
         assert_eq!(Filter::len(&by_trait), by_key.len());
         assert_eq!(by_hash.len(), by_key.len());
     }
-    assert!(by_key.iter().eq(&by_hash) && by_key.iter().eq(&by_trait));
+    assert!(by_key.iter().eq(by_hash.iter()) && by_key.iter().eq(by_trait.iter()));
     let (mut fingerprints, len) = (by_key.iter(), by_key.len() as usize);
     assert_eq!(fingerprints.size_hint(), (len, Some(len)));
     assert_eq!(fingerprints.by_ref().count(), len);

@@ -126,7 +126,7 @@ impl Filter for Ours {
     }
 
     fn double(&mut self) {
-        (self.0, _) = self.0.doubled().expect("nothing is in the way");
+        self.0 = self.0.doubled().expect("nothing is in the way");
         assert_eq!(self.0.check_invariants(), Ok(()));
     }
 

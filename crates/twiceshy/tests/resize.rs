@@ -145,7 +145,7 @@ fn few_mistakes_of_random_queries_come_back() {
         }
     }
     assert!(fixed.iter().all(|query| !filter.contains(query)));
-    let (doubled, report) = filter.doubled().unwrap();
+    let (doubled, report) = Merge::of([&filter]).doubled(1).build_reported().unwrap();
     let back = fixed.iter().filter(|query| doubled.contains(query)).count();
     // Nearly all extensions have one digit of 5 bits and lose one: 1 in 31.
     let share = back as f64 / fixed.len() as f64;
@@ -187,7 +187,7 @@ fn doubling_refuses_to_make_values_ambiguous() {
         settled.build().unwrap().entry_hashed(&key(1)),
         Some(Entry::new(1, 5))
     );
-    let (far, report) = new(2).doubled().unwrap();
+    let (far, report) = Merge::of([&new(2)]).doubled(1).build_reported().unwrap();
     assert_eq!((report.extended, report.shortened), (2, 2));
     assert_eq!(far.entry_hashed(&key(0)), Some(Entry::new(1, 1)));
     assert_eq!(far.entry_hashed(&key(2)), Some(Entry::new(1, 2)));

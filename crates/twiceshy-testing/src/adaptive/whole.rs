@@ -142,7 +142,7 @@ impl Game {
             .ok_or(Refusal::Geometry)
             .and_then(|geometry| Model::union(&[&self.model], geometry));
         let result = match double {
-            true => self.filter.doubled(),
+            true => Merge::of([&self.filter]).doubled(1).build_reported(),
             // Halving loses nothing, so it has nothing to report.
             false => self
                 .filter

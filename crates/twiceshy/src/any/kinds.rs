@@ -168,7 +168,7 @@ impl<H: StreamHash> Kind for AdaptiveFilter<H> {
 
     fn resized(&self, how: Resize) -> Result<Self, Error> {
         match how {
-            Resize::Double => self.doubled().map(|(filter, _)| filter),
+            Resize::Double => self.doubled(),
             Resize::Halve => self.halved(),
         }
     }

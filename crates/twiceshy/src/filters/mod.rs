@@ -4,45 +4,76 @@ pub mod adaptive;
 pub mod coded;
 pub(crate) mod core;
 pub mod counting;
-
+pub(crate) mod facade;
+mod merge;
 pub mod plain;
 mod union;
 
-use crate::bits::Bytes;
-use crate::file::Header;
-use crate::geometry::Geometry;
-use crate::sizing;
-use crate::stats::Stats;
-use crate::table::{self, Sidecar, Table};
+pub use self::facade::TableFilter;
 
-impl Stats {
-    /// Those of a filter of the quotient family that holds `items` in so many different
-    /// `fingerprints`.
-    pub(crate) fn of_table<S: Sidecar, M: Bytes>(
-        table: &Table<S, M>,
-        geometry: &Geometry,
-        items: u64,
-        fingerprints: u64,
-    ) -> Self {
-        let bytes = table.bytes();
-        Stats {
-            items,
-            slots: geometry.slots(),
-            used_slots: table.used(),
-            load: table.used() as f64 / geometry.slots() as f64,
-            remainder_bits: geometry.remainder_bits(),
-            bytes,
-            bits_per_item: 8.0 * bytes as f64 / items as f64,
-            expected_fpr: sizing::expected_fpr(geometry, fingerprints),
-            longest_cluster: table.longest_cluster(),
-        }
+use crate::bits::Bytes;
+use crate::geometry::{Fingerprint, Geometry};
+use crate::mem::HugePages;
+use crate::table::{Run, Sidecar, Table, TableOptions};
+use crate::violation::Violation;
+
+/// What a table is built from whose slots hold a remainder each and nothing else.
+fn bare_options(geometry: &Geometry, huge_pages: HugePages) -> TableOptions {
+    TableOptions {
+        quotients: geometry.slots(),
+        slot_bits: geometry.remainder_bits(),
+        ignored_bits: 0,
+        huge_pages,
     }
 }
 
-/// Slots and bytes of the table of a header; `None` if it can't be addressed.
-pub(crate) fn table_size<S: Sidecar>(header: &Header) -> Option<(u64, usize)> {
-    let width = header.geometry.remainder_bits() + header.value_bits;
-    in_slots(table::size::<S>(header.geometry.slots(), width)?)
+/// What stands in the slots of such a table, and in whose run, in the order of the slots.
+fn bare_fingerprints<S: Sidecar, M: Bytes>(
+    table: &Table<S, M>,
+) -> impl Iterator<Item = Fingerprint> + '_ {
+    let of_run = move |run: Run| {
+        (run.start..run.end).map(move |slot| Fingerprint {
+            quotient: run.quotient,
+            remainder: table.slot(slot).value,
+        })
+    };
+    WithLen {
+        items: table.runs().flat_map(of_run),
+        left: usize::try_from(table.used()).ok(),
+    }
+}
+
+/// Items whose number is known beforehand, so that whoever collects them makes room once.
+struct WithLen<I> {
+    items: I,
+    left: Option<usize>,
+}
+
+impl<I: Iterator> Iterator for WithLen<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        let item = self.items.next()?;
+        self.left = self.left.map(|left| left.saturating_sub(1));
+        Some(item)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left.unwrap_or(usize::MAX), self.left)
+    }
+}
+
+/// Verifies such a table, and that its runs are sorted.
+fn check_bare<S: Sidecar, M: Bytes>(table: &Table<S, M>) -> Result<(), Violation> {
+    table.check_invariants()?;
+    let mut last = None;
+    for fingerprint in bare_fingerprints(table) {
+        if last > Some(fingerprint) {
+            return Err(Violation::new("a run is not sorted", fingerprint.quotient));
+        }
+        last = Some(fingerprint);
+    }
+    Ok(())
 }
 
 /// Blocks and bytes of a table as slots and bytes.

@@ -205,11 +205,15 @@ impl<M: Bytes> Union<'_, M> {
         let minirun = Minirun::from_id(id);
         let live = members.iter().filter(|member| !member.print.is_ghost());
         let entries: Vec<_> = live
-            .map(|Member { print, source }| {
-                Contender::new(*source, Entry::new(print.count, print.value))
+            .map(|&Member { ref print, source }| {
+                let entry = Entry::new(print.count, print.value);
+                Contender { source, entry }
             })
             .collect();
-        let collision = Collision::new(minirun, &entries);
+        let collision = Collision {
+            minirun,
+            entries: &entries,
+        };
         let entry = match &mut self.resolver {
             Some(resolver) => resolver(&collision)?,
             None if self.equal == Equal::Count => Entry::new(collision.total()?, 0),

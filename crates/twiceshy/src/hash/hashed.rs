@@ -215,13 +215,14 @@ impl<'k> Hashed<'k> {
         limit
     }
 
-    /// Is it the same key? Chosen hashes have no key behind them: they are their stream.
-    pub(crate) fn is_same(&self, other: &Hashed<'_>) -> bool {
+    /// Are these the same key, of one place and hashed alike? Chosen hashes have no key behind them: they
+    /// are their stream from `h1` on.
+    pub(crate) fn is_same_key(&self, other: &Hashed<'_>) -> bool {
         match (self.key(), other.key()) {
-            (Some(ours), Some(theirs)) => ours == theirs,
+            (Some(one), Some(two)) => one == two,
             _ => {
-                let words = Self::MAX_WORDS;
-                self.h0() == other.h0() && self.common_bits(other, words) == 64 * u64::from(words)
+                let words = Hashed::MAX_WORDS - 1;
+                self.common_bits(other, words) == 64 * u64::from(words)
             }
         }
     }

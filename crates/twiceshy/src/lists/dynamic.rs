@@ -66,6 +66,7 @@ use crate::builder::Parts;
 use crate::error::Error;
 use crate::filters::adaptive::AdaptiveFilter;
 use crate::filters::core::Core;
+use crate::filters::facade::OwnedCore;
 use crate::geometry::Geometry;
 use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash};
 use crate::mem::HugePages;

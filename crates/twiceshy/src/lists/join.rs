@@ -53,8 +53,9 @@ impl<'k> Keys<'k> {
         records.sort_unstable();
         let same = |a: &Record, b: &Record| (a.h0, a.h1) == (b.h0, b.h1);
         // Keys that are the same are neighbours, unless a third one shares 128 bits with them.
-        records
-            .dedup_by(|next, kept| same(next, kept) && key(next.index).is_same(&key(kept.index)));
+        records.dedup_by(|next, kept| {
+            same(next, kept) && key(next.index).is_same_key(&key(kept.index))
+        });
         Keys { records, key }
     }
 
@@ -105,7 +106,7 @@ impl<'k> Lists<'k> {
             let skip = behind.iter().take_while(|no| (no.h0, no.h1) < word);
             behind = &behind[skip.count()..];
             let mut twins = behind.iter().take_while(|no| (no.h0, no.h1) == word);
-            if twins.any(|no_record| yes.key(record).is_same(&no.key(no_record))) {
+            if twins.any(|no_record| yes.key(record).is_same_key(&no.key(no_record))) {
                 return Err(Error::mismatch(
                     "a key is in the YES list and in the NO list; decide on one of them",
                 ));

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header, file_methods};
 use crate::filters::adaptive::AdaptiveFilter;
 use crate::filters::core::Core;
+use crate::filters::facade::TableCore;
 use crate::filters::in_slots;
 use crate::hash::{HashKind, Seed, StreamHash};
 use crate::table::Order;
@@ -47,7 +48,7 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for StaticYesNo<H, M> {
     fn verify(&mut self) -> Result<(), Violation> {
         self.filter
             .core_mut()
-            .verify(Order::Ascending, |home, tail| {
+            .verify_each(Order::Ascending, |home, tail| {
                 if tail.count == 1 {
                     return Ok(());
                 }

@@ -30,14 +30,6 @@ impl Default for Target {
 }
 
 impl Ground {
-    pub(crate) const fn new(geometry: Geometry, seed: Seed, value_bits: u32) -> Self {
-        Ground {
-            geometry,
-            seed,
-            value_bits,
-        }
-    }
-
     /// What all inputs have in common, with the geometry of the one with the most slots.
     ///
     /// # Errors

@@ -95,7 +95,7 @@ pub struct Merge<'f, F> {
 }
 
 /// What decides about colliding counts and values.
-pub(crate) type Resolver<'f> = Box<dyn FnMut(&Collision<'_>) -> Result<Entry, Error> + 'f>;
+pub type Resolver<'f> = Box<dyn FnMut(&Collision<'_>) -> Result<Entry, Error> + 'f>;
 
 /// Counts or values of one minirun that can't stay side by side: the fingerprints match a
 /// common key. They may be of one key that is in several inputs, or of different keys.
@@ -118,17 +118,7 @@ pub struct Contender {
     pub entry: Entry,
 }
 
-impl Contender {
-    pub(crate) const fn new(source: usize, entry: Entry) -> Self {
-        Contender { source, entry }
-    }
-}
-
-impl<'a> Collision<'a> {
-    pub(crate) const fn new(minirun: Minirun, entries: &'a [Contender]) -> Self {
-        Collision { minirun, entries }
-    }
-
+impl Collision<'_> {
     /// The sum of all counts.
     ///
     /// # Errors
@@ -205,7 +195,37 @@ impl<'f, F> Merge<'f, F> {
         self
     }
 
-    pub(crate) fn set_resolver(
+    /// What to make of counts and values that collide, in place of an error, or in counting filters of
+    /// their sum. All the fingerprints of the [`Collision`] get the entry that `resolver` gives; an error
+    /// ends the merge. The value of a counting filter's entry must be zero. Plain filters have neither
+    /// counts nor values, and never ask.
+    ///
+    /// ```
+    /// use twiceshy::hash::Seed;
+    /// use twiceshy::{AdaptiveFilter, CountingFilter, Entry, Merge};
+    ///
+    /// let new = || AdaptiveFilter::builder().capacity(100).seed(Seed::from_u64(1)).build();
+    /// let (mut a, mut b) = (new()?, new()?);
+    /// let anna = a.hash("anna");
+    /// a.insert_with(&anna, 2, 0, &[])?;
+    /// b.insert_with(&anna, 3, 0, &[])?;
+    /// assert!(AdaptiveFilter::merge([&a, &b]).is_err());
+    /// let both = Merge::of([&a, &b])
+    ///     .resolve(|collision| Ok(Entry::new(collision.total()?, 0)))
+    ///     .build()?;
+    /// assert_eq!(both.entry("anna"), Some(Entry::new(5, 0)));
+    ///
+    /// let new = || CountingFilter::builder().capacity(1_000).seed(Seed::from_u64(1)).build();
+    /// let (mut a, mut b) = (new()?, new()?);
+    /// a.insert_count("anna", u64::MAX)?;
+    /// b.insert_count("anna", 50)?;
+    /// let capped = Merge::of([&a, &b])
+    ///     .resolve(|collision| Ok(Entry::new(collision.total().unwrap_or(u64::MAX), 0)))
+    ///     .build()?;
+    /// assert_eq!(capped.count("anna"), u64::MAX);
+    /// # Ok::<(), twiceshy::Error>(())
+    /// ```
+    pub fn resolve(
         mut self,
         resolver: impl FnMut(&Collision<'_>) -> Result<Entry, Error> + 'f,
     ) -> Self {

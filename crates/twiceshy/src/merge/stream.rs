@@ -165,20 +165,11 @@ impl<'t, S: Sidecar, M: Bytes> Tree<'t, S, M> {
             right.fill();
             let (lefts, rights) = (left.buffer.homes(), right.buffer.homes());
             let out = &mut out[count..];
-            let (from_left, from_right) = if lefts.is_empty() || rights.is_empty() {
-                let rest = if lefts.is_empty() { rights } else { lefts };
-                let moved = rest.len().min(out.len());
-                out[..moved].copy_from_slice(&rest[..moved]);
-                if moved == 0 {
-                    return count;
-                }
-                if lefts.is_empty() {
-                    (0, moved)
-                } else {
-                    (moved, 0)
-                }
-            } else {
-                merge(lefts, rights, out)
+            let (from_left, from_right) = match (lefts, rights) {
+                ([], []) => return count,
+                (rest, []) => (copy(rest, out), 0),
+                ([], rest) => (0, copy(rest, out)),
+                _ => merge(lefts, rights, out),
             };
             left.buffer.consume(from_left);
             right.buffer.consume(from_right);
@@ -195,6 +186,13 @@ impl<S: Sidecar, M: Bytes> Branch<'_, S, M> {
             buffer.refill(|out| tree.read(out));
         }
     }
+}
+
+/// Copies until one of the two is at its end; gives how many.
+fn copy(homes: &[Home], out: &mut [Home]) -> usize {
+    let count = homes.len().min(out.len());
+    out[..count].copy_from_slice(&homes[..count]);
+    count
 }
 
 /// Merges until one of the three is at its end; gives how many come from each side.

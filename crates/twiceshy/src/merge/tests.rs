@@ -225,7 +225,7 @@ fn damaged_tables_are_errors() {
     let mut refused = 0;
     for _ in 0..3_000 {
         let mut copy = filter.clone();
-        let bytes = copy.raw_mut();
+        let bytes = copy.core_mut().table.raw_mut();
         for _ in 0..1 + random.below(4) {
             let at = random.below(bytes.len() as u64 - 32) as usize;
             bytes[at] ^= 1 << random.below(8);

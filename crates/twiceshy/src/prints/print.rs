@@ -47,15 +47,9 @@ impl Digits<'_> {
     /// Digit 0, which is at hand.
     #[inline(always)]
     pub(crate) fn first(&self) -> u64 {
-        first_digit(self.key.word(1), self.width)
+        // The mask is free, and tells the compiler that the shift is in range.
+        self.key.word(1) >> (self.width.wrapping_neg() & 63)
     }
-}
-
-/// Digit 0 of a stream, in slots of `width` bits.
-#[inline(always)]
-pub(crate) fn first_digit(h1: u64, width: u32) -> u64 {
-    // The mask is free, and tells the compiler that the shift is in range.
-    h1 >> (width.wrapping_neg() & 63)
 }
 
 impl Stream for Digits<'_> {

@@ -54,7 +54,11 @@ impl<H: StreamHash, R: ReverseMap<Error: From<Error>>> AdaptiveSet<H, R> {
         if reverse_map::has(&self.keys, &key)? {
             return Ok(Inserted::Present);
         }
-        let others = keys_of(&self.filter, &self.keys, minirun_of(&self.filter, &key))?;
+        let others = keys_of(
+            &self.filter,
+            &self.keys,
+            self.filter.core().minirun_of(key.h0()),
+        )?;
         let inserted = self.filter.insert_apart(&key, &others)?;
         self.keys.insert(key.h0(), key.stored_key()?)?;
         Ok(inserted)
@@ -193,7 +197,7 @@ impl<H: StreamHash, R: ReverseMap<Error: From<Error>>> Learner<R> for AdaptiveFi
     }
 
     fn learn(&mut self, query: &Hashed<'_>, keys: &mut R) -> Result<Adapted, R::Error> {
-        let minirun = minirun_of(self, query);
+        let minirun = self.core().minirun_of(query.h0());
         let known = keys_of(self, keys, minirun)?;
         Ok(self.adapt(query, minirun, &known)?)
     }
@@ -212,14 +216,10 @@ fn remove<H: StreamHash, R: ReverseMap<Error: From<Error>>>(
     leave: Leave,
 ) -> Result<Removed, R::Error> {
     reverse_map::remove(keys, key, |others| {
-        let mut known = keys_of(filter, others, minirun_of(filter, key))?;
+        let mut known = keys_of(filter, others, filter.core().minirun_of(key.h0()))?;
         known.push(key.clone().into_owned());
         Ok(filter.remove(key, &known, leave)?)
     })
-}
-
-fn minirun_of<H: StreamHash>(filter: &AdaptiveFilter<H>, key: &Hashed<'_>) -> Minirun {
-    Minirun::from_id(filter.geometry().id(key.h0()))
 }
 
 fn keys_of<H: StreamHash, R: ReverseMap>(

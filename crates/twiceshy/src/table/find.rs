@@ -32,7 +32,7 @@ pub struct Run {
 
 /// Is a fingerprint there?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub enum Found {
     /// It is not.
     No,
     /// It is there, in one slot.

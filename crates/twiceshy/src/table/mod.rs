@@ -79,7 +79,6 @@ pub use find::Run;
 pub(crate) use insert::Put;
 pub use lane::{Bare, Mark, Marks, Sidecar};
 pub use layout::Slot;
-pub use read::Runs;
 pub(crate) use read::{Buffer, Home, Scan};
 pub(crate) use remove::Taken;
 pub use storage::{Table, TableOptions, spare_slots};

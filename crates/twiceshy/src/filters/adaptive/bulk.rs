@@ -1,15 +1,15 @@
 //! Loading a filter from sorted fingerprints, and from sorted keys with counts and values.
 
 use super::AdaptiveFilter;
-use super::keyed::is_same;
 use super::write::check_entry;
 use crate::builder::Builder;
-use crate::bulk::{BulkLoad, IntoLoader, Loader, exact_len};
+use crate::bulk::{Loader, exact_len};
 use crate::error::Error;
 use crate::filters::core::Core;
 use crate::filters::core::fill::Fill;
+use crate::filters::facade::{LoadCore, OwnedCore};
 use crate::geometry::{Fingerprint, Geometry};
-use crate::hash::{Hashed, Seed, StreamHash};
+use crate::hash::{Hashed, StreamHash};
 use crate::minirun::Minirun;
 use crate::prints::{Digits, Print, edit};
 
@@ -21,22 +21,18 @@ pub struct AdaptiveLoader {
     last: Option<Fingerprint>,
 }
 
-impl<H: StreamHash> BulkLoad for AdaptiveFilter<H> {
-    type Hash = H;
-}
-
-impl<H: StreamHash> IntoLoader for AdaptiveFilter<H> {
+impl LoadCore for Core {
     type Loader = AdaptiveLoader;
 
     fn into_loader(self) -> AdaptiveLoader {
         AdaptiveLoader {
-            fill: Fill::new(self.core),
+            fill: Fill::new(self),
             last: None,
         }
     }
 
-    fn from_loader(loader: AdaptiveLoader, seed: Seed) -> Result<Self, Error> {
-        Ok(AdaptiveFilter::from_core(loader.fill.finish(), seed))
+    fn from_loader(loader: AdaptiveLoader) -> Result<Self, Error> {
+        Ok(loader.fill.finish())
     }
 }
 
@@ -140,12 +136,11 @@ fn write_minirun(fill: &mut Fill, entries: &[(Hashed<'_>, u64, u64)]) -> Result<
         return Ok(());
     };
     let id = fill.geometry().id(first.h0());
-    let layout = fill.layout();
-    let width = layout.width;
+    let width = fill.layout().width;
     let mut keys: Vec<Digits<'_>> = Vec::with_capacity(entries.len());
     let mut prints = Vec::new();
     for (key, count, value) in entries {
-        if keys.iter().any(|other| is_same(layout, other.key, key)) {
+        if keys.iter().any(|other| other.key.is_same_key(key)) {
             continue;
         }
         let key = Digits { key, width };

@@ -11,12 +11,12 @@
 //! ```
 
 use super::AdaptiveFilter;
-use super::rebuild::{Carried, prints_of};
+use super::rebuild::{Carried, pair_up, prints_of};
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::hash::{Hashed, StreamHash};
 use crate::minirun::Minirun;
-use crate::prints::{Digits, Print, pair_some};
+use crate::prints::Print;
 
 impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// Gives all members of a minirun to `into`, each with what it has learnt: a filter of
@@ -65,19 +65,9 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         if keys.iter().any(|key| old.minirun_of(key.h0()) != minirun) {
             return Err(Error::mismatch("a key belongs to another minirun"));
         }
-        let width = old.layout.width;
-        let prints = old.contents_of(minirun).prints;
-        let streams: Vec<_> = keys.iter().map(|key| Digits { key, width }).collect();
-        let (pairing, _) = pair_some(&prints, &streams);
-        let mut members: Vec<_> = keys
-            .iter()
-            .map(|key| (key.clone(), Carried::default()))
-            .collect();
-        for (print, key) in prints.iter().zip(pairing.key_of) {
-            if let Some(key) = key {
-                members[key].1 = Carried::of(print, width);
-            }
-        }
+        let (found, _) = pair_up(&old.contents_of(minirun).prints, keys, old.layout.width);
+        let found = found.into_iter().map(Option::unwrap_or_default);
+        let mut members: Vec<_> = keys.iter().cloned().zip(found).collect();
         members.sort_by_key(|(key, _)| key.h0());
         let id = |member: &(Hashed<'_>, Carried)| new.table.geometry().id(member.0.h0());
         let miniruns: Vec<_> = members.chunk_by(|a, b| id(a) == id(b)).collect();

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::hash::{Hashed, StreamHash};
 use crate::minirun::Minirun;
 use crate::outcome::{Adapted, Inserted};
-use crate::prints::{Digits, Layout, Print, common_digits, edit};
+use crate::prints::{Print, edit};
 use crate::table::Taken;
 
 impl<H: StreamHash> AdaptiveFilter<H> {
@@ -168,13 +168,13 @@ impl<H: StreamHash> AdaptiveFilter<H> {
             0 => 8,
             _ => 1,
         };
-        if keys.len() > most || !keys.iter().any(|other| self.is_same(other, key)) {
+        if keys.len() > most || !keys.iter().any(|other| other.is_same_key(key)) {
             return false;
         }
         let id = self.core.table.geometry().id(key.h0());
         for (i, one) in keys.iter().enumerate() {
             let is_of_it = self.core.table.geometry().id(one.h0()) == id;
-            if !is_of_it || keys[..i].iter().any(|other| self.is_same(other, one)) {
+            if !is_of_it || keys[..i].iter().any(|other| other.is_same_key(one)) {
                 return false;
             }
         }
@@ -250,24 +250,6 @@ impl<H: StreamHash> AdaptiveFilter<H> {
 
     /// Where a key is among others.
     fn position(&self, keys: &[&Hashed<'_>], key: &Hashed<'_>) -> Option<usize> {
-        keys.iter().position(|other| self.is_same(other, key))
-    }
-
-    #[inline]
-    fn is_same(&self, a: &Hashed<'_>, b: &Hashed<'_>) -> bool {
-        is_same(self.core.layout, a, b)
-    }
-}
-
-/// Are two hashed keys of one minirun the same key?
-#[inline]
-pub(super) fn is_same(layout: Layout, a: &Hashed<'_>, b: &Hashed<'_>) -> bool {
-    match (a.key(), b.key()) {
-        (Some(a), Some(b)) => a == b,
-        // Chosen hashes have no key behind them: they are their stream.
-        _ => {
-            let width = layout.width;
-            common_digits(&Digits { key: a, width }, &Digits { key: b, width }).is_err()
-        }
+        keys.iter().position(|other| other.is_same_key(key))
     }
 }

@@ -48,32 +48,25 @@
 
 mod batch;
 pub(crate) mod bulk;
-mod file;
 mod hand_over;
 mod iter;
 mod keyed;
-mod merge;
 pub mod rebuild;
 mod write;
 
-use std::fmt;
-
-use crate::batch::Interrupted;
+use super::core::Core;
+use super::facade::TableFilter;
+use crate::batch::{Interrupted, insert_in_pieces};
 use crate::bits::Bytes;
-use crate::builder::{Buildable, Builder, Parts};
+use crate::builder::Builder;
 use crate::entry::Entry;
 use crate::error::Error;
-use crate::facade::facade;
-use crate::filters::core::Core;
-use crate::geometry::Geometry;
-use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
+use crate::hash::{Hashed, Key, Sip13, StreamHash};
 use crate::mem::Memory;
 use crate::minirun::Minirun;
 use crate::outcome::Adapted;
-use crate::stats::Stats;
 use crate::table::Found;
 use crate::traits::{Adaptive, Insert};
-use crate::violation::Violation;
 
 pub use self::iter::StoredFingerprint;
 pub use crate::outcome::Leave;
@@ -109,45 +102,7 @@ pub use crate::outcome::Leave;
 /// assert!(members.iter().all(|key| filter.contains(key)));
 /// # Ok::<(), twiceshy::Error>(())
 /// ```
-pub struct AdaptiveFilter<H: StreamHash = Sip13, M = Memory> {
-    core: Core<M>,
-    keyed: H::Keyed,
-    seed: Seed,
-}
-
-impl AdaptiveFilter {
-    /// An empty filter for `capacity` keys with a false-positive rate of at most `fpr`, a
-    /// random seed, and the default hash, which is safe against keys chosen by an attacker.
-    ///
-    /// # Errors
-    /// [`Error::Geometry`] if there is no such filter or no memory for it,
-    /// [`Error::Seed`] if the system has no randomness to give.
-    pub fn new(capacity: u64, fpr: f64) -> Result<Self, Error> {
-        Self::builder().capacity(capacity).fpr(fpr).build()
-    }
-
-    /// For everything else that can be chosen.
-    pub fn builder() -> Builder<Self> {
-        Builder::new()
-    }
-}
-
-facade! {
-    [H: StreamHash, M: Bytes] AdaptiveFilter<H, M>: Hash, Filter;
-    [H: StreamHash] AdaptiveFilter<H>: Clone;
-}
-
-impl<H: StreamHash> Buildable for AdaptiveFilter<H> {
-    type WithHash<X: StreamHash> = AdaptiveFilter<X>;
-
-    fn from_parts(parts: Parts) -> Result<Self, Error> {
-        Ok(AdaptiveFilter {
-            core: Core::from_parts(&parts)?,
-            keyed: H::keyed(&parts.seed),
-            seed: parts.seed,
-        })
-    }
-}
+pub type AdaptiveFilter<H = Sip13, M = Memory> = TableFilter<Core<M>, H>;
 
 impl<H: StreamHash> Builder<AdaptiveFilter<H>> {
     /// Bits of a value that goes with each fingerprint, 0 to 16. Default: 0. One makes a
@@ -157,73 +112,13 @@ impl<H: StreamHash> Builder<AdaptiveFilter<H>> {
     }
 }
 
-impl<H: StreamHash, M> AdaptiveFilter<H, M> {
-    /// A filter over a table that somebody else has filled.
-    pub(crate) fn from_core(core: Core<M>, seed: Seed) -> Self {
-        AdaptiveFilter {
-            core,
-            keyed: H::keyed(&seed),
-            seed,
-        }
-    }
-
-    /// The filter without its hash function.
-    pub(crate) fn core(&self) -> &Core<M> {
-        &self.core
-    }
-
-    /// The same, without the seed.
-    pub(crate) fn into_core(self) -> Core<M> {
-        self.core
-    }
-
-    /// The same, to change.
-    pub(crate) fn core_mut(&mut self) -> &mut Core<M> {
-        &mut self.core
-    }
-}
-
 impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
-    /// May `key` be a member? `false` is certain.
-    #[inline(always)]
-    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.contains_with(self.first_word(key), key)
-    }
-
-    /// [`contains`](Self::contains) for a key whose first word is known.
-    #[inline(always)]
-    fn contains_with<K: Key + ?Sized>(&self, h0: u64, key: &K) -> bool {
-        let found = self.core.contains(h0);
-        found.or_ask(|| self.contains_by_words(key))
-    }
-
-    #[inline(always)]
-    fn first_word<K: Key + ?Sized>(&self, key: &K) -> u64 {
-        first_word::<H, K>(&self.keyed, key)
-    }
-
     /// [`contains`](Self::contains) where the table has hardly an empty slot: most runs are not
     /// in their home block, and need not be looked for there.
     #[inline]
     pub(crate) fn contains_slow<K: Key + ?Sized>(&self, key: &K) -> bool {
-        let table = &self.core.table;
-        let found = table.contains_slow(self.first_word(key));
-        found.or_ask(|| self.contains_by_words(key))
-    }
-
-    /// Kept out of line, so that the common case can be inlined.
-    #[cold]
-    #[inline(never)]
-    fn contains_by_words<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.core.matches(&self.hash(key))
-    }
-
-    /// [`contains`](Self::contains) for a key that is hashed already.
-    #[inline]
-    #[must_use]
-    pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        let found = self.core.contains(key.h0());
-        found.or_ask(|| self.core.matches(key))
+        let found = self.core.table.contains_slow(self.first_word(key));
+        found.or_ask(|| self.matches(key))
     }
 
     /// Is no key with this first word a member, whatever words follow? For callers who have
@@ -289,73 +184,10 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         live.filter(|print| print.prefixes(&digits)).count()
     }
 
-    /// How many fingerprints the filter holds, ghosts aside: one for each member.
-    #[must_use]
-    pub fn len(&self) -> u64 {
-        self.core.live()
-    }
-
     /// Ghosts: removed fingerprints that keep what was learnt.
     #[must_use]
     pub fn ghosts(&self) -> u64 {
         self.core.ghosts
-    }
-
-    /// Slots that hold something: one for each member, and those of extensions, counters and
-    /// ghosts.
-    #[must_use]
-    pub fn used_slots(&self) -> u64 {
-        self.core.table.used()
-    }
-
-    /// Used slots per slot. Above [`sizing::MAX_LOAD`](crate::sizing::MAX_LOAD) insertions become slow.
-    #[must_use]
-    pub fn load(&self) -> f64 {
-        self.core.table.used() as f64 / self.core.table.geometry().slots() as f64
-    }
-
-    /// Slots and remainder bits.
-    #[must_use]
-    pub fn geometry(&self) -> Geometry {
-        self.core.table.geometry()
-    }
-
-    /// Size, load, space and expected error before anything has adapted. Reads the whole
-    /// table.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        let items = self.len();
-        Stats::of_table(&self.core.table, &self.core.table.geometry(), items, items)
-    }
-
-    /// The bytes of the table.
-    #[cfg(test)]
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        self.core.table.as_bytes()
-    }
-
-    /// Verifies everything that must hold in the table, from scratch. For tests and for the
-    /// suspicious; linear in the size of the filter.
-    ///
-    /// # Errors
-    /// The first invariant that does not hold.
-    pub fn check_invariants(&self) -> Result<(), Violation> {
-        self.core.check_invariants()
-    }
-}
-
-impl<H: StreamHash, M: Bytes> fmt::Debug for AdaptiveFilter<H, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdaptiveFilter")
-            .field("len", &self.len())
-            .field("ghosts", &self.ghosts())
-            .field("slots", &self.core.table.geometry().slots())
-            .field(
-                "remainder_bits",
-                &self.core.table.geometry().remainder_bits(),
-            )
-            .field("hash", &H::KIND)
-            .finish_non_exhaustive()
     }
 }
 
@@ -374,7 +206,13 @@ impl<H: StreamHash> Insert for AdaptiveFilter<H> {
         &mut self,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<(), Interrupted> {
-        self.insert_all(keys)
+        insert_in_pieces(
+            self,
+            keys,
+            Self::first_word,
+            Self::prefetch_h0,
+            |filter, key, h0| filter.insert_word(h0, key).map(|_| ()),
+        )
     }
 }
 

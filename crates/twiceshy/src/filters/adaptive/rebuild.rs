@@ -49,7 +49,6 @@
 //! ```
 
 use super::AdaptiveFilter;
-use super::keyed::is_same;
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::filters::core::Core;
@@ -114,10 +113,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
                 "the values have {old} bits and do not fit into {new}"
             )));
         }
-        let (old, new) = (
-            self.core.table.geometry().ids(),
-            into.core.table.geometry().ids(),
-        );
+        let (old, new) = (self.geometry().ids(), into.geometry().ids());
         let learnt = match self.seed == into.seed {
             true if new % old == 0 => Learnt::Everything,
             true => Learnt::Extensions,
@@ -164,7 +160,7 @@ pub(super) struct Carried {
 }
 
 impl Carried {
-    /// What a fingerprint of slots of `width` bits has to give.
+    /// What a fingerprint of slots of `width` bits has to give; none of its extension if that is 0.
     pub(super) fn of(print: &Print, width: u32) -> Self {
         Carried {
             bits: print.extension.len() as u64 * u64::from(width),
@@ -265,8 +261,7 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
         }
         *last = key.h0();
         let equals = stretch.iter().rev().take_while(|other| other.h0() == *last);
-        let layout = self.fill.layout();
-        if !equals.into_iter().any(|other| is_same(layout, other, &key)) {
+        if !equals.into_iter().any(|other| other.is_same_key(&key)) {
             stretch.push(key);
         }
         Ok(())
@@ -310,24 +305,16 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
     /// Pairs the keys of an old minirun with its fingerprints.
     fn carry_over(&mut self, keys: &mut Vec<Hashed<'k>>, prints: &[Print]) -> Result<(), Error> {
         let width = self.old.layout.width;
-        let carried = |print: &Print| Carried::of(print, width);
         // What nearly every minirun is needs no search.
         if let ([key], [print]) = (&keys[..], prints) {
             if print.prefixes(&Digits { key, width }) {
                 return keys
                     .drain(..)
-                    .try_for_each(|key| self.admit(key, carried(print)));
+                    .try_for_each(|key| self.admit(key, Carried::of(print, width)));
             }
         }
-        let streams: Vec<_> = keys.iter().map(|key| Digits { key, width }).collect();
-        let (pairing, _) = pair_some(prints, &streams);
-        let mut found = vec![None; keys.len()];
-        for (print, key) in prints.iter().zip(pairing.key_of) {
-            match key {
-                Some(key) => found[key] = Some(carried(print)),
-                None => self.report.dropped += 1,
-            }
-        }
+        let (found, dropped) = pair_up(prints, keys, width);
+        self.report.dropped += dropped;
         for (key, found) in keys.drain(..).zip(found) {
             self.report.added += u64::from(found.is_none());
             self.admit(key, found.unwrap_or_default())?;
@@ -344,12 +331,8 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
         for key in keys.drain(..) {
             let found = self.old.find(&rehash(&key));
             self.report.added += u64::from(found.is_none());
-            let carried = found.map_or_else(Carried::default, |print| Carried {
-                bits: 0,
-                count: print.count,
-                value: print.value,
-            });
-            self.admit(key, carried)?;
+            let carried = found.map(|print| Carried::of(&print, 0));
+            self.admit(key, carried.unwrap_or_default())?;
         }
         Ok(())
     }
@@ -395,6 +378,25 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
         members.clear();
         Ok(())
     }
+}
+
+/// What each key of a minirun takes along from its fingerprints, in slots of `width` bits, and how many
+/// of these no key is left for.
+pub(super) fn pair_up(
+    prints: &[Print],
+    keys: &[Hashed<'_>],
+    width: u32,
+) -> (Vec<Option<Carried>>, u64) {
+    let streams: Vec<_> = keys.iter().map(|key| Digits { key, width }).collect();
+    let (pairing, _) = pair_some(prints, &streams);
+    let (mut found, mut left) = (vec![None; keys.len()], 0);
+    for (print, key) in prints.iter().zip(pairing.key_of) {
+        match key {
+            Some(key) => found[key] = Some(Carried::of(print, width)),
+            None => left += 1,
+        }
+    }
+    (found, left)
 }
 
 /// The fingerprints of the members of one minirun, in slots of `width` bits.

@@ -154,22 +154,6 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         self.core.replace(minirun, &contents, after)?;
         Ok(Removed::One)
     }
-
-    /// Removes everything and keeps the memory.
-    pub fn clear(&mut self) {
-        self.core.clear();
-    }
-
-    /// A copy, or an error where [`Clone`] would abort for want of memory.
-    ///
-    /// # Errors
-    /// [`Error::Geometry`] if a second table does not fit in memory.
-    pub fn try_clone(&self) -> Result<Self, Error> {
-        Ok(AdaptiveFilter {
-            core: self.core.try_clone()?,
-            ..*self
-        })
-    }
 }
 
 /// Can a member have this count and this value?

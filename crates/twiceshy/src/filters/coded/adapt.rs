@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::keys::{Known, check, given};
+use super::core::Coded;
+use super::keys::{Known, Source, check, given};
 use super::runs::{Entry, Plan, pair, sort};
-use super::symbols::{Placed, Stretch, Symbols, Unit};
+use super::symbols::{Numbered, Placed, Stretch, Symbols, Unit};
 use super::{CodedFilter, Overflow};
 use crate::bits::Bytes;
 use crate::error::Error;
@@ -30,7 +31,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
         at: Stretch,
         keys: &[Hashed<'_>],
     ) -> Result<Adapted, Error> {
-        check::<S>(at, keys)?;
+        check(S::UNIT, at, keys)?;
         self.adapt_by(query, given(at, keys))
     }
 
@@ -42,12 +43,15 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
     ) -> Result<Adapted, E> {
         let geometry = self.core.table.geometry();
         let query = Placed::new(&geometry, query);
-        let mut known = Known::<S, _>::new(geometry, source, None);
+        let mut known = Known::new(S::UNIT, geometry, source, None);
         let mut report = Adapted::default();
         let (mut group, key_of) = loop {
             let group = self.core.group(&query);
             let keys = known.of(query.home)?;
-            if keys.iter().any(|key| key.is_same(&query)) {
+            if keys
+                .iter()
+                .any(|key| key.key.h0() == query.key.h0() && key.key.is_same_key(query.key))
+            {
                 let reason = "the query is a member: its answer was right and needs no fix";
                 return Err(Error::mismatch(reason).into());
             }
@@ -59,7 +63,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
             };
             match self.core.close(&group.run, group.run.start + i as u64) {
                 Ok(()) => report.dropped += 1,
-                Err(full) => report.forgotten += self.make_room(full, &mut known)?,
+                Err(full) => report.forgotten += self.core.make_room(full, &mut known)?,
             }
         };
         let keys = known.of(query.home)?;
@@ -68,18 +72,20 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
                 continue;
             };
             // A higher number if there is one that tells them apart, or else the lowest.
-            let now = S::number(entry.symbol);
+            let now = entry.symbol.number();
             let mut others = (now + 1..=S::MAX).chain(0..now);
-            let apart = |&number: &u32| !S::fits(&query, S::slot(&keys[key], number));
+            let apart = |&number: &u32| !S::fits(&query, S::Symbol::slot(&keys[key], number));
             if let Some(number) = others.find(apart) {
-                *entry = S::slot(&keys[key], number);
+                *entry = S::Symbol::slot(&keys[key], number);
                 report.extended += 1;
             }
         }
         if report.extended > 0 {
             sort::<S>(&mut group.entries);
             let plan = Plan::from([(group.run.start, group.entries)]);
-            report.forgotten += self.write(plan, Some((&group.run, &query)), &mut known)?;
+            report.forgotten +=
+                self.core
+                    .write_plan(plan, Some((&group.run, &query)), &mut known)?;
         }
         report.unfixed = self.core.group(&query).fitting(&query).count() as u64;
         Ok(report)
@@ -106,33 +112,32 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
         source: impl FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
     ) -> Result<(), E> {
         // The new key may be among those of its run already.
-        let mut known = Known::<S, _>::new(self.core.table.geometry(), source, Some(key));
+        let mut known = Known::new(S::UNIT, self.core.table.geometry(), source, Some(key));
         loop {
-            match self.core.insert(key.h0()) {
+            match self.core.put(key.h0()) {
                 Put::Done => return Ok(()),
-                Put::BlockFull(full) => self.make_room(full, &mut known)?,
+                Put::BlockFull(full) => self.core.make_room(full, &mut known)?,
                 Put::Full | Put::Counted => return Err(self.core.table.full().into()),
             };
         }
     }
+}
 
+impl<S: Symbols> Coded<S> {
     /// Drops a symbol of a block, or of the one that it gets one from; by [`Overflow::Rebuild`] all
     /// of them. Gives how many.
-    pub(super) fn make_room<'k, E: From<Error>, F>(
+    pub(super) fn make_room<'k, F: Source<'k>>(
         &mut self,
         BlockFull(block): BlockFull,
-        known: &mut Known<'k, '_, S, F>,
-    ) -> Result<u64, E>
-    where
-        F: FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
-    {
+        known: &mut Known<'k, '_, F>,
+    ) -> Result<u64, F::Error> {
         // A symbol that is alone fits where it came up from, not always where it goes down to.
-        let mut symbols = self.core.coding.symbols(self.core.word(block));
+        let mut symbols = self.coding.symbols(self.word(block));
         let block = block + u64::from(symbols.next().is_none());
         let mut plan = Plan::new();
         let dropped = self.drop_in(block, &mut plan, None, known)?;
         debug_assert!(dropped > 0, "a block without symbols is not full");
-        Ok(dropped + self.write(plan, None, known)?)
+        Ok(dropped + self.write_plan(plan, None, known)?)
     }
 
     /// [`make_room`](Self::make_room) for somebody who has no keys.
@@ -145,18 +150,18 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
             return Err(self.stretch_of_block(full.0).needed());
         }
         let source = |_| Ok::<_, Error>(Vec::new());
-        let mut known = Known::<S, _>::new(self.core.table.geometry(), source, None);
+        let mut known = Known::new(S::UNIT, self.table.geometry(), source, None);
         self.make_room(full, &mut known).map(|_| ())
     }
 
     /// The keys whose slots may have to change so that the symbols of a block fit: those of
     /// the block, and of the slot before it.
     fn stretch_of_block(&self, block: u64) -> Stretch {
-        let geometry = self.core.table.geometry();
+        let geometry = self.table.geometry();
         let last = (block * 64 + 63).min(geometry.slots() - 1);
         let from = (block * 64).saturating_sub(1);
         let mut first = from.min(last);
-        while first > 0 && self.core.run(first).start > from {
+        while first > 0 && self.run(first).start > from {
             first -= 1;
         }
         let bits = geometry.remainder_bits();
@@ -167,17 +172,14 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
     /// of the run that is `own` are spared as long as there are others in their block.
     ///
     /// It ends: every round takes something away, and a block without symbols always fits.
-    fn write<'k, E: From<Error>, F>(
+    fn write_plan<'k, F: Source<'k>>(
         &mut self,
         mut plan: Plan<S::Symbol>,
         own: Option<(&Run, &Placed<'_, '_>)>,
-        known: &mut Known<'k, '_, S, F>,
-    ) -> Result<u64, E>
-    where
-        F: FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
-    {
+        known: &mut Known<'k, '_, F>,
+    ) -> Result<u64, F::Error> {
         let mut dropped = 0;
-        while let Err(BlockFull(block)) = self.core.write(&plan) {
+        while let Err(BlockFull(block)) = self.write(&plan) {
             dropped += self.drop_in(block, &mut plan, own, known)?;
         }
         Ok(dropped)
@@ -185,26 +187,23 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
 
     /// Plans to drop symbols of a block: one, or by [`Overflow::Rebuild`] all that are not of the
     /// run that is `own`. Gives how many.
-    fn drop_in<'k, E: From<Error>, F>(
+    fn drop_in<'k, F: Source<'k>>(
         &self,
         block: u64,
         plan: &mut Plan<S::Symbol>,
         own: Option<(&Run, &Placed<'_, '_>)>,
-        known: &mut Known<'k, '_, S, F>,
-    ) -> Result<u64, E>
-    where
-        F: FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
-    {
+        known: &mut Known<'k, '_, F>,
+    ) -> Result<u64, F::Error> {
         let slots = own.map_or(0..0, |(run, _)| run.start..run.end);
         let mut dropped = 0;
-        while let Some(slot) = self.core.victim(plan, block, &slots, self.overflow) {
+        while let Some(slot) = self.victim(plan, block, &slots) {
             let is_own = slots.contains(&slot);
             if is_own && dropped > 0 {
                 break;
             }
-            let run = self.core.owner(slot).expect("a symbol is that of a run");
+            let run = self.owner(slot).expect("a symbol is that of a run");
             let planned = plan.remove(&run.start);
-            let mut entries = planned.unwrap_or_else(|| self.core.entries(&run));
+            let mut entries = planned.unwrap_or_else(|| self.entries(&run));
             let query = own.map(|(_, query)| query).filter(|_| is_own);
             let i = (slot - run.start) as usize;
             self.drop_symbol(run.quotient, &mut entries, i, query, known)?;
@@ -218,17 +217,14 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
     }
 
     /// Gives entry `i` of a run its lowest symbol; a higher one if the lowest fits `query`.
-    fn drop_symbol<'k, E: From<Error>, F>(
+    fn drop_symbol<'k, F: Source<'k>>(
         &self,
         quotient: u64,
         entries: &mut [Entry<S::Symbol>],
         i: usize,
         query: Option<&Placed<'_, '_>>,
-        known: &mut Known<'k, '_, S, F>,
-    ) -> Result<(), E>
-    where
-        F: FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
-    {
+        known: &mut Known<'k, '_, F>,
+    ) -> Result<(), F::Error> {
         if S::UNIT == Unit::Minirun {
             // What is stored is the home remainder.
             entries[i].symbol = S::Symbol::default();
@@ -246,9 +242,10 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
             sort::<S>(entries);
             return Ok(());
         };
-        let apart = |&number: &u32| query.is_none_or(|query| !S::fits(query, S::slot(key, number)));
-        let number = (0..S::number(entries[i].symbol)).find(apart).unwrap_or(0);
-        entries[i] = S::slot(key, number);
+        let apart =
+            |&number: &u32| query.is_none_or(|query| !S::fits(query, S::Symbol::slot(key, number)));
+        let number = (0..entries[i].symbol.number()).find(apart).unwrap_or(0);
+        entries[i] = S::Symbol::slot(key, number);
         sort::<S>(entries);
         Ok(())
     }

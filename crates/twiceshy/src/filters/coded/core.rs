@@ -7,56 +7,123 @@
 //! Within a run slots are ordered by what they hold, as in the plain filter; symbols make no
 //! difference to the order.
 
-use super::symbols::Symbols;
+use super::Overflow;
+use super::symbols::{Placed, Stretch, Symbols};
+use crate::batch::Unclear;
 use crate::bits::Bytes;
 use crate::builder::Parts;
 use crate::error::Error;
-use crate::geometry::{Fingerprint, Geometry};
+use crate::file::{FilterKind, Header};
+use crate::filters::facade::{InsertCore, OwnedCore, TableCore};
+use crate::filters::{bare_options, check_bare};
+use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
-use crate::table::{BlockFull, Found, Order, Put, Run, Table, TableOptions};
+use crate::table::{BlockFull, Found, Order, Put, Run, Table};
 use crate::violation::Violation;
 
-/// A filter without its hash function.
+/// The core of a [`CodedFilter`](super::CodedFilter).
 #[derive(Debug)]
-pub(super) struct Core<S: Symbols, M = Memory> {
+pub struct Coded<S: Symbols, M = Memory> {
     pub(super) table: Table<S::Lane, M>,
     pub(super) coding: &'static S,
+    /// What to do about full codes is not part of a file.
+    pub(super) overflow: Overflow,
 }
 
-/// What the table of such a filter is built from.
-pub(super) fn table_options(geometry: &Geometry, huge_pages: HugePages) -> TableOptions {
-    TableOptions {
-        quotients: geometry.slots(),
-        slot_bits: geometry.remainder_bits(),
-        ignored_bits: 0,
-        huge_pages,
+impl<S: Symbols, M: Bytes> TableCore for Coded<S, M> {
+    const KIND: FilterKind = S::KIND;
+    const NAME: &'static str = S::NAME;
+
+    type Lane = S::Lane;
+    type Memory = M;
+
+    fn over(header: &Header, memory: M) -> Result<Self, Error> {
+        let options = bare_options(&header.geometry, HugePages::default());
+        Ok(Self::of(Table::over(memory, options, header.used, 0)?))
+    }
+
+    #[inline(always)]
+    fn table(&self) -> &Table<S::Lane, M> {
+        &self.table
+    }
+
+    #[inline(always)]
+    fn contains(&self, h0: u64) -> Found {
+        self.table.contains_beside(h0, self.coding)
+    }
+
+    #[inline(always)]
+    fn contains_slow(&self, h0: u64) -> Found {
+        self.contains(h0)
+    }
+
+    /// Leaves all to [`contains_slow`](Self::contains_slow).
+    fn contains_many(&self, hashes: &[u64], _: &mut [bool], unclear: &mut Unclear) {
+        (0..hashes.len()).for_each(|i| unclear.note(i, true));
+    }
+
+    fn matches(&self, key: &Hashed<'_>) -> bool {
+        let key = Placed::new(&self.table.geometry(), key);
+        let run = self.run(key.home.quotient);
+        let found = self.find_slot(&run, |slot| S::fits(&key, slot));
+        found.is_some()
+    }
+
+    /// Beyond the table, symbols stand beside used slots and are coded as they would be.
+    fn check_invariants(&self) -> Result<(), Violation> {
+        check_bare(&self.table)?;
+        self.check_symbols()
+    }
+
+    fn verify(&self) -> Result<(), Violation> {
+        self.table.verify(Order::Ascending, |_| Ok(()))?;
+        self.check_symbols()
     }
 }
 
-impl<S: Symbols> Core<S> {
-    pub(super) fn from_parts(parts: &Parts) -> Result<Self, Error> {
-        Ok(Core {
-            table: Table::new(table_options(&parts.geometry, parts.huge_pages))?,
-            coding: S::for_width(parts.geometry.remainder_bits()),
-        })
+impl<S: Symbols> OwnedCore for Coded<S> {
+    type View<'b> = Coded<S, &'b [u8]>;
+
+    fn from_parts(parts: &Parts) -> Result<Self, Error> {
+        let options = bare_options(&parts.geometry, parts.huge_pages);
+        Ok(Self::of(Table::new(options)?))
     }
 
-    pub(super) fn try_clone(&self) -> Result<Self, Error> {
-        Ok(Core {
+    fn try_clone(&self) -> Result<Self, Error> {
+        Ok(Coded {
             table: self.table.try_clone()?,
             ..*self
         })
     }
+
+    fn clear(&mut self) {
+        self.table.clear();
+    }
 }
 
-impl<S: Symbols, M: Bytes> Core<S, M> {
-    /// The table of a file.
-    pub(super) fn over(geometry: Geometry, memory: M, used: u64) -> Result<Self, Error> {
-        let options = table_options(&geometry, HugePages::default());
-        Ok(Core {
-            table: Table::over(memory, options, used, 0)?,
-            coding: S::for_width(geometry.remainder_bits()),
-        })
+impl<S: Symbols> InsertCore for Coded<S> {
+    #[inline(always)]
+    fn insert(&mut self, h0: u64) -> Result<(), Error> {
+        match self.put(h0) {
+            Put::Done => Ok(()),
+            refused => self.insert_again(h0, refused),
+        }
+    }
+}
+
+impl<S: Symbols, M: Bytes> Coded<S, M> {
+    fn of(table: Table<S::Lane, M>) -> Self {
+        Coded {
+            coding: S::for_width(table.geometry().remainder_bits()),
+            table,
+            overflow: Overflow::default(),
+        }
+    }
+
+    /// The keys that may fit the same slots as one with this `h0`.
+    pub(super) fn stretch(&self, h0: u64) -> Stretch {
+        let geometry = &self.table.geometry();
+        Stretch::of_ids(geometry, &S::UNIT.ids(geometry, geometry.fingerprint(h0)))
     }
 
     /// The symbols of a block, as they are stored.
@@ -69,50 +136,11 @@ impl<S: Symbols, M: Bytes> Core<S, M> {
         self.table.run(quotient)
     }
 
-    /// What stands in the slots, and in whose run, in the order of the table.
-    pub(super) fn fingerprints(&self) -> impl Iterator<Item = Fingerprint> + '_ {
-        self.table.runs().flat_map(move |run| {
-            (run.start..run.end).map(move |slot| Fingerprint {
-                quotient: run.quotient,
-                remainder: self.table.slot(slot).value,
-            })
-        })
-    }
-
-    /// Does a slot match a key with this `h0`? `Ask` if symbols decide.
-    #[inline(always)]
-    pub(super) fn contains(&self, h0: u64) -> Found {
-        self.table.contains_beside(h0, self.coding)
-    }
-
     /// How many slots have a symbol. Reads every block.
     pub(super) fn count_symbols(&self) -> u64 {
         let blocks = 0..self.table.blocks();
         let count = |block| self.coding.symbols(self.word(block)).count() as u64;
         blocks.map(count).sum()
-    }
-
-    /// The table holds what it must, runs are in order, and symbols stand beside used slots
-    /// and are coded as they would be.
-    pub(super) fn check_invariants(&self) -> Result<(), Violation> {
-        self.table.check_invariants()?;
-        for run in self.table.runs() {
-            let mut last = 0;
-            for slot in run.start..run.end {
-                let value = self.table.slot(slot).value;
-                if value < last {
-                    return Err(Violation::new("a run is not sorted", run.quotient));
-                }
-                last = value;
-            }
-        }
-        self.check_symbols()
-    }
-
-    /// The same, but fast.
-    pub(super) fn verify(&self) -> Result<(), Violation> {
-        self.table.verify(Order::Ascending, |_| Ok(()))?;
-        self.check_symbols()
     }
 
     /// Of a table whose runs are right. Costs next to nothing where there are no symbols.
@@ -148,12 +176,25 @@ impl<S: Symbols, M: Bytes> Core<S, M> {
     }
 }
 
-impl<S: Symbols> Core<S> {
+impl<S: Symbols> Coded<S> {
     /// Adds a slot without a symbol behind all of its run that are not above it.
     #[inline(always)]
-    pub(super) fn insert(&mut self, h0: u64) -> Put {
+    pub(super) fn put(&mut self, h0: u64) -> Put {
         let (at, coding) = (self.table.at(h0), self.coding);
         self.table.insert_beside::<S::Lane, &S>(at, coding)
+    }
+
+    /// Makes room in full blocks until an insertion that was refused succeeds.
+    #[cold]
+    fn insert_again(&mut self, h0: u64, mut put: Put) -> Result<(), Error> {
+        loop {
+            match put {
+                Put::Done => return Ok(()),
+                Put::BlockFull(full) => self.make_room_alone(full)?,
+                Put::Full | Put::Counted => return Err(self.table.full()),
+            }
+            put = self.put(h0);
+        }
     }
 
     /// Takes one slot out of a run.

@@ -3,57 +3,73 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::symbols::{Placed, Stretch, Symbols, Unit};
+use super::symbols::{Placed, Stretch, Unit};
 use crate::error::Error;
 use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::Hashed;
 
-impl Placed<'_, '_> {
-    /// Is it the same key?
-    pub(super) fn is_same(&self, other: &Placed<'_, '_>) -> bool {
-        self.key.is_same(other.key)
+/// Where keys are read, by ranges of first hash words.
+pub(super) trait Source<'k> {
+    type Error: From<Error>;
+
+    fn read(&mut self, hashes: RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, Self::Error>;
+}
+
+impl<'k, E: From<Error>, F> Source<'k> for F
+where
+    F: FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
+{
+    type Error = E;
+
+    fn read(&mut self, hashes: RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E> {
+        self(hashes)
     }
 }
 
 /// Keys that were read once, by unit.
-pub(super) struct Known<'k, 'n, S, F> {
+pub(super) struct Known<'k, 'n, F> {
+    unit: Unit,
     geometry: Geometry,
     source: F,
     /// A key that the source may have, but that has no slot.
     without: Option<&'n Hashed<'n>>,
     /// By the first minirun id of their unit.
     units: BTreeMap<u64, Vec<Hashed<'k>>>,
-    symbols: std::marker::PhantomData<S>,
 }
 
-impl<'k, 'n, S: Symbols, F> Known<'k, 'n, S, F> {
-    /// Keys from a source, which is asked for ranges of first hash words.
-    pub(super) fn new(geometry: Geometry, source: F, without: Option<&'n Hashed<'n>>) -> Self {
+impl<'k, 'n, F: Source<'k>> Known<'k, 'n, F> {
+    /// Keys from a source.
+    pub(super) fn new(
+        unit: Unit,
+        geometry: Geometry,
+        source: F,
+        without: Option<&'n Hashed<'n>>,
+    ) -> Self {
         Known {
+            unit,
             geometry,
             source,
             without,
             units: BTreeMap::new(),
-            symbols: std::marker::PhantomData,
         }
     }
 
     /// All different keys of the unit that has this fingerprint.
-    pub(super) fn of<E: From<Error>>(&mut self, home: Fingerprint) -> Result<Vec<Placed<'_, 'k>>, E>
-    where
-        F: FnMut(RangeInclusive<u64>) -> Result<Vec<Hashed<'k>>, E>,
-    {
-        let ids = S::UNIT.ids(&self.geometry, home);
+    pub(super) fn of(&mut self, home: Fingerprint) -> Result<Vec<Placed<'_, 'k>>, F::Error> {
+        let ids = self.unit.ids(&self.geometry, home);
         let first = *ids.start();
         if !self.units.contains_key(&first) {
             let hashes = Stretch::of_ids(&self.geometry, &ids).hashes();
             let mut keys: Vec<Hashed<'k>> = Vec::new();
-            for key in (self.source)(hashes.clone())? {
+            for key in self.source.read(hashes.clone())? {
                 if !hashes.contains(&key.h0()) {
                     return Err(Error::mismatch("a key belongs to another place").into());
                 }
                 let others = keys.iter().chain(self.without);
-                if !others.into_iter().any(|other| other.is_same(&key)) {
+                if !others
+                    .into_iter()
+                    .any(|other| other.h0() == key.h0() && other.is_same_key(&key))
+                {
                     keys.push(key);
                 }
             }
@@ -65,9 +81,9 @@ impl<'k, 'n, S: Symbols, F> Known<'k, 'n, S, F> {
 }
 
 /// Refuses keys outside of a stretch where nobody would be told to give some: those of a minirun.
-pub(super) fn check<S: Symbols>(at: Stretch, keys: &[Hashed<'_>]) -> Result<(), Error> {
+pub(super) fn check(unit: Unit, at: Stretch, keys: &[Hashed<'_>]) -> Result<(), Error> {
     let is_outside = |key: &Hashed<'_>| !at.hashes().contains(&key.h0());
-    if S::UNIT == Unit::Minirun && keys.iter().any(is_outside) {
+    if unit == Unit::Minirun && keys.iter().any(is_outside) {
         return Err(Error::mismatch("a key belongs to another minirun"));
     }
     Ok(())

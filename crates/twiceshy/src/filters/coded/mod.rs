@@ -73,7 +73,6 @@
 mod adapt;
 pub(crate) mod code;
 mod core;
-mod file;
 mod keys;
 mod matching;
 mod moves;
@@ -83,21 +82,13 @@ mod symbols;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-
 use self::code::{Coder, Extensions, PlainSelectors, Selectors};
-use self::core::Core;
-use self::symbols::Placed;
+use self::core::Coded;
+use super::facade::TableFilter;
 use crate::bits::Bytes;
-use crate::builder::{Buildable, Builder, Parts};
-use crate::error::Error;
-use crate::facade::facade;
-use crate::geometry::{Fingerprint, Geometry};
-use crate::hash::{Hashed, Key, Seed, Sip13, StreamHash, first_word};
+use crate::geometry::Fingerprint;
+use crate::hash::{Hashed, Key, Sip13, StreamHash};
 use crate::mem::Memory;
-use crate::stats::Stats;
-use crate::table::Put;
-use crate::violation::Violation;
 
 pub use self::symbols::{Stretch, Symbols};
 
@@ -116,12 +107,7 @@ pub use self::symbols::{Stretch, Symbols};
 /// assert!(filter.contains("anna"));
 /// # Ok::<(), twiceshy::Error>(())
 /// ```
-pub struct CodedFilter<S: Symbols, H: StreamHash = Sip13, M = Memory> {
-    core: Core<S, M>,
-    keyed: H::Keyed,
-    seed: Seed,
-    overflow: Overflow,
-}
+pub type CodedFilter<S, H = Sip13, M = Memory> = TableFilter<Coded<S, M>, H>;
 
 /// A telescoping adaptive filter: it changes a remainder that was wrong.
 pub type TelescopingFilter<H = Sip13, M = Memory> = CodedFilter<Coder<Selectors>, H, M>;
@@ -144,76 +130,7 @@ pub enum Overflow {
     Rebuild,
 }
 
-impl<S: Symbols> CodedFilter<S> {
-    /// An empty filter for `capacity` keys with a false-positive rate of at most `fpr`, a
-    /// random seed, and the default hash, which is safe against keys chosen by an attacker.
-    ///
-    /// # Errors
-    /// [`Error::Geometry`] if there is no such filter or no memory for it,
-    /// [`Error::Seed`] if the system has no randomness to give.
-    pub fn new(capacity: u64, fpr: f64) -> Result<Self, Error> {
-        Self::builder().capacity(capacity).fpr(fpr).build()
-    }
-
-    /// For everything else that can be chosen.
-    pub fn builder() -> Builder<Self> {
-        Builder::new()
-    }
-}
-
-impl<S: Symbols, H: StreamHash> Buildable for CodedFilter<S, H> {
-    type WithHash<X: StreamHash> = CodedFilter<S, X>;
-
-    fn from_parts(parts: Parts) -> Result<Self, Error> {
-        Ok(CodedFilter {
-            core: Core::from_parts(&parts)?,
-            keyed: H::keyed(&parts.seed),
-            seed: parts.seed,
-            overflow: Overflow::default(),
-        })
-    }
-}
-
 impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
-    /// May `key` be a member? `false` is certain.
-    #[inline(always)]
-    pub fn contains<K: Key + ?Sized>(&self, key: &K) -> bool {
-        let h0 = first_word::<H, K>(&self.keyed, key);
-        let found = self.core.contains(h0);
-        found.or_ask(|| self.contains_by_words(key))
-    }
-
-    /// Kept out of line, so that the common case can be inlined.
-    #[inline(never)]
-    fn contains_by_words<K: Key + ?Sized>(&self, key: &K) -> bool {
-        self.matches(&self.hash(key))
-    }
-
-    /// [`contains`](Self::contains) for a key that is hashed already.
-    #[inline]
-    #[must_use]
-    pub fn contains_hashed(&self, key: &Hashed<'_>) -> bool {
-        let found = self.core.contains(key.h0());
-        found.or_ask(|| self.matches(key))
-    }
-
-    fn contains_all<K: Key>(&self, keys: &[K], found: &mut Vec<bool>) {
-        found.clear();
-        found.extend(keys.iter().map(|key| self.contains(key)));
-    }
-
-    fn contains_all_hashed(&self, keys: &[Hashed<'_>], found: &mut Vec<bool>) {
-        found.clear();
-        found.extend(keys.iter().map(|key| self.contains_hashed(key)));
-    }
-
-    fn matches(&self, key: &Hashed<'_>) -> bool {
-        let key = Placed::new(&self.core.table.geometry(), key);
-        let run = self.core.run(key.home.quotient);
-        let found = self.core.find_slot(&run, |slot| S::fits(&key, slot));
-        found.is_some()
-    }
-
     /// The range of hashes of the keys that may have given a positive answer; `None` if `key` is
     /// certainly no member.
     pub fn lookup<K: Key + ?Sized>(&self, key: &K) -> Option<Stretch> {
@@ -224,19 +141,7 @@ impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
     #[must_use]
     pub fn lookup_hashed(&self, key: &Hashed<'_>) -> Option<Stretch> {
         let found = self.contains_hashed(key);
-        found.then(|| self.stretch(key.h0()))
-    }
-
-    /// The keys that may fit the same slots as one with this `h0`.
-    fn stretch(&self, h0: u64) -> Stretch {
-        let geometry = &self.core.table.geometry();
-        Stretch::of_ids(geometry, &S::UNIT.ids(geometry, geometry.fingerprint(h0)))
-    }
-
-    /// How many items the filter holds, duplicates counted.
-    #[must_use]
-    pub fn len(&self) -> u64 {
-        self.core.table.used()
+        found.then(|| self.core.stretch(key.h0()))
     }
 
     /// How many fingerprints have a symbol beside them. Reads the whole table.
@@ -245,38 +150,16 @@ impl<S: Symbols, H: StreamHash, M: Bytes> CodedFilter<S, H, M> {
         self.core.count_symbols()
     }
 
-    /// Slots and remainder bits.
-    #[must_use]
-    pub fn geometry(&self) -> Geometry {
-        self.core.table.geometry()
-    }
-
     /// What happens to the symbols of a block whose code is full.
     #[must_use]
     pub fn overflow(&self) -> Overflow {
-        self.overflow
-    }
-
-    /// Size, load, space and expected error. Reads the whole table.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        let items = self.len();
-        Stats::of_table(&self.core.table, &self.core.table.geometry(), items, items)
+        self.core.overflow
     }
 
     /// All stored fingerprints in the order of the table: quotients, and what stands in the slots.
     /// That is the remainder of the key, or where a selector is beside it, another one.
     pub fn iter(&self) -> impl Iterator<Item = Fingerprint> + '_ {
-        self.core.fingerprints()
-    }
-
-    /// Verifies everything that must hold in the table, from scratch. For tests and for the
-    /// suspicious; linear in the size of the filter.
-    ///
-    /// # Errors
-    /// The first invariant that does not hold.
-    pub fn check_invariants(&self) -> Result<(), Violation> {
-        self.core.check_invariants()
+        super::bare_fingerprints(&self.core.table)
     }
 }
 
@@ -285,88 +168,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
     /// [`Overflow::Keep`].
     #[must_use]
     pub fn with_overflow(mut self, overflow: Overflow) -> Self {
-        self.overflow = overflow;
+        self.core.overflow = overflow;
         self
     }
-
-    /// Adds a key. A key that is added twice is there twice.
-    ///
-    /// # Errors
-    /// [`Error::Full`] if no slot is left; nothing has changed then. Of a telescoping filter,
-    /// [`Error::NeedsHashes`] if a selector would move into a block whose code is full:
-    /// [`insert_with`](Self::insert_with) does it then.
-    #[inline(always)]
-    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        self.insert_h0(first_word::<H, K>(&self.keyed, key))
-    }
-
-    /// [`insert`](Self::insert) for a key that is hashed already.
-    ///
-    /// # Errors
-    /// As [`insert`](Self::insert).
-    #[inline]
-    pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
-        self.insert_h0(key.h0())
-    }
-
-    #[inline(always)]
-    fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
-        match self.core.insert(h0) {
-            Put::Done => Ok(()),
-            refused => self.insert_again(h0, refused),
-        }
-    }
-
-    fn prefetch_h0(&self, h0: u64) {
-        let table = &self.core.table;
-        table.prefetch_to_change(table.at(h0));
-    }
-
-    /// Makes room in full blocks until an insertion that was refused succeeds.
-    #[cold]
-    fn insert_again(&mut self, h0: u64, mut put: Put) -> Result<(), Error> {
-        loop {
-            match put {
-                Put::Done => return Ok(()),
-                Put::BlockFull(full) => self.make_room_alone(full)?,
-                Put::Full | Put::Counted => return Err(self.core.table.full()),
-            }
-            put = self.core.insert(h0);
-        }
-    }
-
-    /// Removes everything and keeps the memory.
-    pub fn clear(&mut self) {
-        self.core.table.clear();
-    }
-
-    /// A copy, or an error where [`Clone`] would abort for want of memory.
-    ///
-    /// # Errors
-    /// [`Error::Geometry`] if a second table does not fit in memory.
-    pub fn try_clone(&self) -> Result<Self, Error> {
-        Ok(CodedFilter {
-            core: self.core.try_clone()?,
-            ..*self
-        })
-    }
-}
-
-impl<S: Symbols, H: StreamHash, M: Bytes> fmt::Debug for CodedFilter<S, H, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct(S::NAME)
-            .field("len", &self.len())
-            .field("slots", &self.core.table.geometry().slots())
-            .field(
-                "remainder_bits",
-                &self.core.table.geometry().remainder_bits(),
-            )
-            .field("hash", &H::KIND)
-            .finish_non_exhaustive()
-    }
-}
-
-facade! {
-    [S: Symbols, H: StreamHash, M: Bytes] CodedFilter<S, H, M>: Hash, Filter;
-    [S: Symbols, H: StreamHash] CodedFilter<S, H>: Insert, Clone;
 }

@@ -160,8 +160,8 @@ fn lower<C: Coding, M: Bytes + AsMut<[u8]>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filters::bare_options;
     use crate::filters::coded::code::{Coder, Extension, Extensions, PlainSelectors, Selectors};
-    use crate::filters::coded::core::table_options;
     use crate::geometry::Geometry;
     use crate::hash::mix;
     use crate::mem::{HugePages, Memory};
@@ -197,7 +197,7 @@ mod tests {
         (from, to): (u64, u64),
     ) -> (usize, bool) {
         let geometry = Geometry::new(BLOCKS * 64, 8).unwrap();
-        let options = table_options(&geometry, HugePages::default());
+        let options = bare_options(&geometry, HugePages::default());
         let mut table = Table::<C::Lane, Memory>::new(options).unwrap();
         for (block, &word) in (0..).zip(lanes) {
             table.with_lane(block, |lane| C::store(lane, word));

@@ -39,11 +39,11 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
             };
             // A member has a slot that matches: if there is but one, or all are alike, it is that.
             if !fitting.all(|i| group.entries[i] == group.entries[first]) {
-                return Err(self.stretch(key.h0()).needed());
+                return Err(self.core.stretch(key.h0()).needed());
             }
             match self.core.close(&group.run, group.run.start + first as u64) {
                 Ok(()) => return Ok(Removed::One),
-                Err(full) => self.make_room_alone(full)?,
+                Err(full) => self.core.make_room_alone(full)?,
             }
         }
     }
@@ -60,7 +60,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
         at: Stretch,
         keys: &[Hashed<'_>],
     ) -> Result<(), Error> {
-        check::<S>(at, keys)?;
+        check(S::UNIT, at, keys)?;
         self.remove_by(key, given(at, keys))
     }
 
@@ -72,12 +72,15 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
     ) -> Result<(), E> {
         let geometry = self.core.table.geometry();
         let place = Placed::new(&geometry, key);
-        let mut known = Known::<S, _>::new(geometry, source, None);
+        let mut known = Known::new(S::UNIT, geometry, source, None);
         let mut is_first = true;
         loop {
             let group = self.core.group(&place);
             let mut keys = known.of(place.home)?;
-            let Some(removed) = keys.iter().position(|other| other.is_same(&place)) else {
+            let Some(removed) = keys
+                .iter()
+                .position(|other| other.key.h0() == key.h0() && other.key.is_same_key(key))
+            else {
                 return Err(Error::mismatch("the key to remove is not among the keys").into());
             };
             if is_first {
@@ -92,7 +95,7 @@ impl<S: Symbols, H: StreamHash> CodedFilter<S, H> {
             match self.core.close(&group.run, slot) {
                 Ok(()) => is_first = false,
                 Err(full) => {
-                    self.make_room(full, &mut known)?;
+                    self.core.make_room(full, &mut known)?;
                 }
             }
         }

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Overflow;
-use super::core::Core;
+use super::core::Coded;
 use super::matching::match_all;
-use super::symbols::{Placed, Symbols, Unit};
+use super::symbols::{Numbered, Placed, Symbols, Unit};
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::table::{BlockFull, Run, split};
@@ -62,11 +62,11 @@ pub(super) fn pair<S: Symbols>(
 /// are in the order in which they came.
 pub(super) fn sort<S: Symbols>(entries: &mut [Entry<S::Symbol>]) {
     if S::UNIT == Unit::Run {
-        entries.sort_unstable_by_key(|entry| (entry.value, S::number(entry.symbol)));
+        entries.sort_unstable_by_key(|entry| (entry.value, entry.symbol.number()));
     }
 }
 
-impl<S: Symbols, M: Bytes> Core<S, M> {
+impl<S: Symbols, M: Bytes> Coded<S, M> {
     /// The first slot of a run that `matches`.
     #[inline(always)]
     pub(super) fn find_slot(
@@ -156,13 +156,13 @@ impl<S: Symbols, M: Bytes> Core<S, M> {
         plan: &Plan<S::Symbol>,
         block: u64,
         own: &Range<u64>,
-        policy: Overflow,
     ) -> Option<u64> {
         let symbols = self.planned(plan, block);
         let base = block * 64;
         let is_own = |slot: u32| own.contains(&(base + u64::from(slot)));
         let newest = symbols.iter().copied().filter(|&(slot, _)| is_own(slot));
-        let others_can_help = policy == Overflow::Rebuild || self.coding.encode(newest).is_some();
+        let others_can_help =
+            self.overflow == Overflow::Rebuild || self.coding.encode(newest).is_some();
         let (last, i) = split(own.end.saturating_sub(1));
         let cursor = if last == block { i } else { 63 };
         // The first one behind the cursor, around the end.
@@ -184,7 +184,7 @@ impl<S: Symbols, M: Bytes> Core<S, M> {
     }
 }
 
-impl<S: Symbols> Core<S> {
+impl<S: Symbols> Coded<S> {
     /// Writes a plan, or says which block has no room for its symbols; then nothing has changed.
     pub(super) fn write(&mut self, plan: &Plan<S::Symbol>) -> Result<(), BlockFull> {
         let mut blocks = Vec::new();

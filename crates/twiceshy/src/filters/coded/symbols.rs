@@ -25,7 +25,7 @@ use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::Hashed;
 
 /// Symbols beside slots, a way to store them, and what they mean.
-pub trait Symbols: Coding + 'static {
+pub trait Symbols: Coding<Symbol: Numbered> + 'static {
     /// What a file with such symbols is called.
     const KIND: FilterKind;
 
@@ -42,18 +42,21 @@ pub trait Symbols: Coding + 'static {
     /// constants.
     fn for_width(bits: u32) -> &'static Self;
 
-    /// The number of a symbol.
-    fn number(symbol: Self::Symbol) -> u32;
-
-    /// What a slot holds that stands for a key with the symbol of this number.
-    fn slot(key: &Placed<'_, '_>, number: u32) -> Entry<Self::Symbol>;
-
     /// Does a slot stand for this key?
     #[inline]
     fn fits(key: &Placed<'_, '_>, slot: Entry<Self::Symbol>) -> bool {
         let is_near = Self::UNIT == Unit::Run || slot.value == key.home.remainder;
-        is_near && Self::slot(key, Self::number(slot.symbol)) == slot
+        is_near && Numbered::slot(key, slot.symbol.number()) == slot
     }
+}
+
+/// A symbol that has a number in the sequence of slots of a key.
+pub trait Numbered: Copy {
+    /// The number of the symbol.
+    fn number(self) -> u32;
+
+    /// What a slot holds that stands for a key with the symbol of this number.
+    fn slot(key: &Placed<'_, '_>, number: u32) -> Entry<Self>;
 }
 
 /// Which keys may fit the same slots.
@@ -94,20 +97,6 @@ impl<'a, 'k> Placed<'a, 'k> {
             remainder_bits: geometry.remainder_bits(),
         }
     }
-
-    /// The remainder that a selector stands for.
-    #[inline]
-    fn selected(&self, number: u32) -> Entry<Selector> {
-        let bits = self.remainder_bits;
-        let value = match number.checked_sub(1) {
-            None => self.home.remainder,
-            Some(piece) => self.key.bits(u64::from(piece) * u64::from(bits), bits),
-        };
-        Entry {
-            value,
-            symbol: number as Selector,
-        }
-    }
 }
 
 impl Symbols for Coder<Selectors> {
@@ -121,16 +110,6 @@ impl Symbols for Coder<Selectors> {
         let new = || Box::new(Coder::new(Selectors::for_width(bits)));
         CODERS[bits as usize & 63].get_or_init(new)
     }
-
-    #[inline]
-    fn number(symbol: Selector) -> u32 {
-        u32::from(symbol)
-    }
-
-    #[inline]
-    fn slot(key: &Placed<'_, '_>, number: u32) -> Entry<Selector> {
-        key.selected(number)
-    }
 }
 
 impl Symbols for PlainSelectors {
@@ -141,16 +120,6 @@ impl Symbols for PlainSelectors {
 
     fn for_width(_: u32) -> &'static Self {
         &PlainSelectors
-    }
-
-    #[inline]
-    fn number(symbol: Selector) -> u32 {
-        u32::from(symbol)
-    }
-
-    #[inline]
-    fn slot(key: &Placed<'_, '_>, number: u32) -> Entry<Selector> {
-        key.selected(number)
     }
 }
 
@@ -164,10 +133,33 @@ impl Symbols for Coder<Extensions> {
         static CODER: LazyLock<Coder<Extensions>> = LazyLock::new(|| Coder::new(Extensions));
         &CODER
     }
+}
 
+impl Numbered for Selector {
     #[inline]
-    fn number(symbol: Extension) -> u32 {
-        symbol.len()
+    fn number(self) -> u32 {
+        u32::from(self)
+    }
+
+    /// The home remainder, or a piece of the hash stream.
+    #[inline]
+    fn slot(key: &Placed<'_, '_>, number: u32) -> Entry<Selector> {
+        let bits = key.remainder_bits;
+        let value = match number.checked_sub(1) {
+            None => key.home.remainder,
+            Some(piece) => key.key.bits(u64::from(piece) * u64::from(bits), bits),
+        };
+        Entry {
+            value,
+            symbol: number as Selector,
+        }
+    }
+}
+
+impl Numbered for Extension {
+    #[inline]
+    fn number(self) -> u32 {
+        self.len()
     }
 
     #[inline]

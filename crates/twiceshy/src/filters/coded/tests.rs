@@ -8,6 +8,9 @@
 use std::ops::Range;
 
 use super::*;
+use crate::builder::Builder;
+use crate::error::Error;
+use crate::hash::Seed;
 use crate::outcome::{Removed, Reported};
 use crate::sets::{Counted, ExtensionSet, KeyedSet, Learner, MemoryMap, TelescopingSet};
 

@@ -9,7 +9,9 @@
 //! | `lookup` | is a key there, and by which fingerprint |
 //! | `fill` | fingerprints in the order of their hashes, one after the other |
 //! | `verify` | what must hold, in one pass |
+//! | `file` | as a file, and as the core of an adaptive filter |
 
+mod file;
 pub(crate) mod fill;
 mod lookup;
 mod verify;
@@ -17,7 +19,6 @@ mod verify;
 use std::ops::Range;
 
 use crate::bits::{Bytes, Packed};
-use crate::builder::Parts;
 use crate::error::Error;
 use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::Hashed;
@@ -28,7 +29,9 @@ use crate::prints::{Digits, Layout, Print, Stream, extension_slot};
 use crate::table::{Mark, Marks, Put, Run, Table, TableOptions, Taken};
 use crate::violation::Violation;
 
-pub(crate) struct Core<M = Memory> {
+/// A table of marked slots with its layout.
+#[derive(Debug)]
+pub struct Core<M = Memory> {
     pub(crate) table: Table<Marks, M>,
     pub(crate) layout: Layout,
     pub(crate) ghosts: u64,
@@ -42,16 +45,6 @@ pub(crate) struct Contents {
 }
 
 impl Core {
-    /// An empty table of these measures.
-    pub(crate) fn from_parts(parts: &Parts) -> Result<Self, Error> {
-        let (layout, options) = Self::measures(parts.geometry, parts.value_bits, parts.huge_pages)?;
-        Ok(Core {
-            table: Table::new(options)?,
-            layout,
-            ghosts: 0,
-        })
-    }
-
     /// An empty table of these measures with so many blocks; see [`Table::of_blocks`].
     pub(crate) fn of_blocks(geometry: Geometry, blocks: u64) -> Result<Self, Error> {
         let (layout, options) = Self::measures(geometry, 0, HugePages::default())?;
@@ -61,21 +54,12 @@ impl Core {
             ghosts: 0,
         })
     }
-
-    pub(crate) fn try_clone(&self) -> Result<Self, Error> {
-        Ok(Core {
-            table: self.table.try_clone()?,
-            ..*self
-        })
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.table.clear();
-        self.ghosts = 0;
-    }
 }
 
 impl<M> Core<M> {
+    /// The most bits of a value beside a remainder.
+    pub(crate) const MAX_VALUE_BITS: u32 = 16;
+
     /// How the slots are divided, and what table that takes.
     pub(super) fn measures(
         geometry: Geometry,
@@ -83,7 +67,7 @@ impl<M> Core<M> {
         huge_pages: HugePages,
     ) -> Result<(Layout, TableOptions), Error> {
         let width = geometry.remainder_bits() + value_bits;
-        if value_bits > 16 || width > Packed::MAX_BITS {
+        if value_bits > Self::MAX_VALUE_BITS || width > Packed::MAX_BITS {
             return Err(Error::geometry(format!(
                 "a fingerprint has 0 to 16 value bits, and with its remainder at most {} bits; \
                  not {value_bits} and {width}",
@@ -364,6 +348,6 @@ mod tests {
         let key = filter.hash(&3_u64).into_owned();
         filter.insert_with(&key, 5, 0, &[]).unwrap();
         assert_eq!(filter.core().table.marked(), 1);
-        assert_eq!(filter.doubled().unwrap().0.core().table.marked(), 1);
+        assert_eq!(filter.doubled().unwrap().core().table.marked(), 1);
     }
 }

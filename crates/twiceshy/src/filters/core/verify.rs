@@ -24,7 +24,7 @@ pub(crate) struct Tail {
 impl<M: Bytes> Core<M> {
     /// Accepts what [`check_invariants`](Self::check_invariants) accepts, if `each` accepts
     /// every fingerprint of more than one slot, and [`Order::Distinct`] none twice.
-    pub(crate) fn verify(
+    pub(crate) fn verify_each(
         &self,
         order: Order,
         mut each: impl FnMut(u64, Tail) -> Result<(), Violation>,

@@ -1,13 +1,14 @@
 //! Loading a filter from sorted fingerprints, equal ones counted.
 
 use super::CountingFilter;
+use super::core::Counting;
 use crate::builder::Builder;
-use crate::bulk::{BulkLoad, IntoLoader, Loader, exact_len};
+use crate::bulk::{Loader, exact_len};
 use crate::error::Error;
-use crate::filters::core::Core;
 use crate::filters::core::fill::Fill;
+use crate::filters::facade::{LoadCore, OwnedCore, TableFilter};
 use crate::geometry::{Fingerprint, Geometry};
-use crate::hash::{Seed, StreamHash};
+use crate::hash::StreamHash;
 use crate::prints::Print;
 
 /// The table of a filter that is being loaded.
@@ -19,13 +20,6 @@ pub struct CountingLoader {
 }
 
 impl CountingLoader {
-    fn new(core: Core) -> Self {
-        CountingLoader {
-            fill: Fill::new(core),
-            pending: None,
-        }
-    }
-
     fn add(&mut self, fingerprint: Fingerprint, count: u64) -> Result<(), Error> {
         match &mut self.pending {
             Some((last, before)) if *last == fingerprint => {
@@ -50,25 +44,19 @@ impl CountingLoader {
     }
 }
 
-impl<H: StreamHash> BulkLoad for CountingFilter<H> {
-    type Hash = H;
-}
-
-impl<H: StreamHash> IntoLoader for CountingFilter<H> {
+impl LoadCore for Counting {
     type Loader = CountingLoader;
 
     fn into_loader(self) -> CountingLoader {
-        CountingLoader::new(self.core)
+        CountingLoader {
+            fill: Fill::new(self.marks),
+            pending: None,
+        }
     }
 
-    fn from_loader(mut loader: CountingLoader, seed: Seed) -> Result<Self, Error> {
+    fn from_loader(mut loader: CountingLoader) -> Result<Self, Error> {
         loader.write_pending()?;
-        Ok(CountingFilter {
-            total: loader.fill.total(),
-            core: loader.fill.finish(),
-            keyed: H::keyed(&seed),
-            seed,
-        })
+        Ok(Counting::filled(loader.fill))
     }
 }
 
@@ -114,7 +102,7 @@ impl<H: StreamHash> Builder<CountingFilter<H>> {
         let seed = self.known_seed()?;
         let counts = counts.into_iter();
         let parts = self.parts(exact_len(&counts))?;
-        let mut loader = CountingLoader::new(Core::from_parts(&parts)?);
+        let mut loader = Counting::from_parts(&parts)?.into_loader();
         let geometry = loader.geometry();
         let mut last_h0 = 0;
         for (position, (h0, count)) in (0..).zip(counts) {
@@ -126,6 +114,6 @@ impl<H: StreamHash> Builder<CountingFilter<H>> {
                 loader.add(geometry.fingerprint(h0), count)?;
             }
         }
-        CountingFilter::from_loader(loader, seed)
+        Ok(TableFilter::from_core(Counting::from_loader(loader)?, seed))
     }
 }

@@ -1,6 +1,7 @@
 //! Rebuilding with the keys: any size, any false-positive rate, any seed.
 
 use super::CountingFilter;
+use super::core::Counting;
 use crate::bits::Bytes;
 use crate::error::Error;
 use crate::filters::core::fill::Fill;
@@ -42,8 +43,8 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
         into: CountingFilter<H>,
         keys: impl IntoIterator<Item = Hashed<'k>>,
     ) -> Result<CountingFilter<H>, Error> {
-        let used = self.core.table.used();
-        let mut fill = Fill::new(into.core);
+        let used = self.core.marks.table.used();
+        let mut fill = Fill::new(into.core.marks);
         let mut last = 0;
         // The new fingerprint being collected: its count, and the old ones in it.
         let mut id = 0;
@@ -77,17 +78,16 @@ impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
                 }
                 _ => h0,
             };
-            let old_id = self.core.table.geometry().id(old);
+            let old_id = self.core.marks.table.geometry().id(old);
             if !olds.contains(&old_id) {
                 olds.push(old_id);
-                let more = self.count_h0(old).max(1);
+                let more = self.core.count(old).max(1);
                 count = count.checked_add(more).ok_or(Error::Overflow)?;
             }
         }
         flush(&mut fill, id, count)?;
         Ok(CountingFilter {
-            total: fill.total(),
-            core: fill.finish(),
+            core: Counting::filled(fill),
             ..into
         })
     }

@@ -1,39 +1,13 @@
 //! What changes a filter.
 
-use super::{Core, QuotientFilter};
+use super::QuotientFilter;
 use crate::error::Error;
-use crate::hash::{Hashed, Key, StreamHash, first_word};
+use crate::filters::facade::{InsertCore, TableCore};
+use crate::hash::{Hashed, Key, StreamHash};
 use crate::outcome::{Inserted, Removed};
-use crate::table::{Put, Taken};
+use crate::table::{Found, Taken};
 
 impl<H: StreamHash> QuotientFilter<H> {
-    /// Adds a key. A key that is added twice is there twice, and takes two removals.
-    ///
-    /// # Errors
-    /// [`Error::Full`] if no slot is left; nothing has changed then.
-    #[inline(always)]
-    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        self.insert_h0(first_word::<H, K>(&self.keyed, key))
-    }
-
-    /// [`insert`](Self::insert) for a key that is hashed already.
-    ///
-    /// # Errors
-    /// As [`insert`](Self::insert).
-    #[inline]
-    pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
-        self.insert_h0(key.h0())
-    }
-
-    #[inline(always)]
-    pub(super) fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
-        let table = &mut self.core.table;
-        match table.insert(table.at(h0)) {
-            Put::Done => Ok(()),
-            Put::Full | Put::Counted | Put::BlockFull(_) => Err(table.full()),
-        }
-    }
-
     /// Adds a key unless its fingerprint is there already, so that the filter keeps one
     /// copy. Don't mix this with [`remove`](Self::remove): two keys that share a
     /// fingerprint share that copy.
@@ -42,7 +16,7 @@ impl<H: StreamHash> QuotientFilter<H> {
     /// [`Error::Full`] if no slot is left; nothing has changed then.
     #[inline]
     pub fn insert_unique<K: Key + ?Sized>(&mut self, key: &K) -> Result<Inserted, Error> {
-        self.insert_unique_h0(first_word::<H, K>(&self.keyed, key))
+        self.insert_unique_h0(self.first_word(key))
     }
 
     /// [`insert_unique`](Self::insert_unique) for a key that is hashed already.
@@ -56,10 +30,10 @@ impl<H: StreamHash> QuotientFilter<H> {
 
     #[inline]
     fn insert_unique_h0(&mut self, h0: u64) -> Result<Inserted, Error> {
-        if self.contains_h0(h0) {
+        if self.core.contains(h0) == Found::Yes {
             return Ok(Inserted::Present);
         }
-        self.insert_h0(h0).map(|()| Inserted::New)
+        self.core.insert(h0).map(|()| Inserted::New)
     }
 
     /// Removes one copy of a key.
@@ -74,7 +48,7 @@ impl<H: StreamHash> QuotientFilter<H> {
     /// None; the `Result` is that of the trait [`Remove`](crate::Remove).
     #[inline(always)]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
-        Ok(self.remove_h0(first_word::<H, K>(&self.keyed, key)))
+        Ok(self.remove_h0(self.first_word(key)))
     }
 
     /// [`remove`](Self::remove) for a key that is hashed already; the caller vouches for
@@ -94,23 +68,5 @@ impl<H: StreamHash> QuotientFilter<H> {
             Taken::One => Removed::One,
             Taken::NotFound | Taken::Unclear => Removed::NotFound,
         }
-    }
-
-    /// Removes everything and keeps the memory.
-    pub fn clear(&mut self) {
-        self.core.table.clear();
-    }
-
-    /// A copy, or an error where [`Clone`] would abort for want of memory.
-    ///
-    /// # Errors
-    /// [`Error::Geometry`] if a second table does not fit in memory.
-    pub fn try_clone(&self) -> Result<Self, Error> {
-        Ok(QuotientFilter {
-            core: Core {
-                table: self.core.table.try_clone()?,
-            },
-            ..*self
-        })
     }
 }

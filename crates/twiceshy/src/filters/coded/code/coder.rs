@@ -115,12 +115,6 @@ impl<A: Alphabet> Coder<A> {
         coder
     }
 
-    /// The symbols and their probabilities.
-    #[must_use]
-    pub fn alphabet(&self) -> &A {
-        &self.alphabet
-    }
-
     /// The numbers of an interval below this have `gap` *nothings* to begin with. Never less
     /// than one: that nothing follows fits into every interval.
     #[inline(always)]
@@ -208,12 +202,6 @@ impl<A: Alphabet> Coder<A> {
             slot: 0,
         }
     }
-
-    /// Does this coder write lists? Not the small ones of tests.
-    #[inline(always)]
-    fn writes_lists(&self) -> bool {
-        self.numbers == few::FEW
-    }
 }
 
 /// The symbols of a word.
@@ -298,26 +286,16 @@ impl<'c, A: Alphabet> Encode<'c, A> {
     fn put(&mut self, slot: u32, symbol: A::Symbol) -> Option<()> {
         let coder = self.coder;
         debug_assert!(slot < coder.slots && symbol != A::Symbol::default());
-        let (from, to) = self.bounds(slot)?;
-        self.narrow(from, to, slot, symbol)
-    }
-
-    /// The numbers of the interval that stand for any symbol at this slot, and none before it;
-    /// `None` if there is one already, as in a table that nobody has checked.
-    #[inline(always)]
-    fn bounds(&self, slot: u32) -> Option<(u64, u64)> {
+        // There is one already only in a table that nobody has checked.
         let gap = slot.checked_sub(self.slot)?;
-        let bound = |gap| self.coder.bound(self.width, gap);
-        Some((bound(gap + 1), bound(gap)))
-    }
-
-    /// [`put`](Self::put), with the numbers `from..to` that stand for any symbol there.
-    #[inline(always)]
-    fn narrow(&mut self, from: u64, to: u64, slot: u32, symbol: A::Symbol) -> Option<()> {
+        let (from, to) = (
+            coder.bound(self.width, gap + 1),
+            coder.bound(self.width, gap),
+        );
         if from >= to {
             return None;
         }
-        let part = self.coder.alphabet.part(to - from, symbol)?;
+        let part = coder.alphabet.part(to - from, symbol)?;
         self.low += from + part.low;
         self.width = part.width;
         self.slot = slot + 1;
@@ -522,7 +500,8 @@ impl<A: Alphabet> Coding for Coder<A> {
             fits = fits && encode.put(slot, symbol).is_some();
         }
         match list.finish() {
-            Some(list) if self.writes_lists() => Some(list),
+            // The small coders of tests write no lists.
+            Some(list) if self.numbers == few::FEW => Some(list),
             _ => fits.then_some(encode.low),
         }
     }
