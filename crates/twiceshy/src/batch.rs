@@ -30,7 +30,6 @@
 use std::fmt;
 
 use crate::error::Error;
-use crate::hash::Key;
 
 /// How many keys are under way at once. More than the memory can deliver at a time, so that
 /// it never idles; few enough that their lines and hashes stay in the first-level cache.
@@ -136,7 +135,7 @@ impl std::error::Error for Interrupted {
 /// Inserts keys piece by piece: `prefetch` is called with the hashes of each piece before
 /// `insert` with its keys.
 #[inline(always)]
-pub(crate) fn insert_in_pieces<F, K: Key>(
+pub(crate) fn insert_in_pieces<F, K>(
     filter: &mut F,
     keys: impl IntoIterator<Item = K>,
     hash: impl Fn(&F, &K) -> u64,

@@ -13,6 +13,7 @@
 //! | `Words` | `contains`, `contains_hashed` and batches, by the first word of a hash alone | the field `keyed`; `contains_h0`, `contains_all_by` |
 //! | `Filter` | the trait | `hash`, `contains`, `contains_hashed`, `contains_all`, `contains_all_hashed`, `len`, `stats` |
 //! | `Insert` | the trait | the field `keyed`; `insert_h0`, `prefetch_h0` |
+//! | `Hashes` | `insert_hashes` | `insert_h0`, `prefetch_h0` |
 //! | `Remove` | the trait | `remove`, `remove_hashed` |
 //! | `Clone` | the trait | `try_clone` |
 //!
@@ -144,6 +145,30 @@ macro_rules! facade {
                     self,
                     keys,
                     |filter, key| $crate::hash::first_word::<H, K>(&filter.keyed, key),
+                    |filter, h0| filter.prefetch_h0(h0),
+                    |filter, _, h0| filter.insert_h0(h0),
+                )
+            }
+        }
+    };
+    (@Hashes [$($params:tt)*] $filter:ty) => {
+        impl<$($params)*> $filter {
+            /// Adds keys that are hashed already, given by the first word of their hash
+            /// ([`first_word`](crate::hash::first_word)), in their order: the same as
+            /// [`insert`](Self::insert) for each key, and faster where the filter is larger than the
+            /// caches; see [`batch`](crate::batch).
+            ///
+            /// # Errors
+            /// [`Interrupted`](crate::batch::Interrupted) at the first that is refused; those before
+            /// it are in.
+            pub fn insert_hashes(
+                &mut self,
+                hashes: impl IntoIterator<Item = u64>,
+            ) -> Result<(), $crate::batch::Interrupted> {
+                $crate::batch::insert_in_pieces(
+                    self,
+                    hashes,
+                    |_, &h0| h0,
                     |filter, h0| filter.prefetch_h0(h0),
                     |filter, _, h0| filter.insert_h0(h0),
                 )

@@ -3,11 +3,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 
 use twiceshy::any::{self, AnyFilter, AnyList};
+use twiceshy::batch::Interrupted;
 use twiceshy::bloom::{Class, WeightedBloomFilter, Weights};
 use twiceshy::file::FilterKind;
-use twiceshy::hash::{HashKind, Seed};
+use twiceshy::filters::adaptive::Leave;
+use twiceshy::hash::{HashKind, Seed, Sip13, StreamHash, first_word};
 use twiceshy::{AdaptiveFilter, CountingFilter, Error, View};
 
 const KINDS: [FilterKind; 12] = [
@@ -80,6 +83,78 @@ fn every_kind_and_hash_goes_to_a_file_and_back() {
             assert_eq!(to_bytes(&back), bytes, "{kind}, {hash}");
         }
     }
+}
+
+/// The first words of the hashes of keys.
+fn hashes<H: StreamHash>(filter: &AnyFilter, keys: std::ops::Range<u64>) -> Vec<u64> {
+    let keyed = H::keyed(&filter.seed());
+    keys.map(|i| first_word::<H, _>(&keyed, &key(i))).collect()
+}
+
+#[test]
+fn hashes_make_the_filter_that_their_keys_make() {
+    for kind in KINDS {
+        for &hash in HASHES {
+            let by_keys = filled(kind, hash, 0..N);
+            let mut by_hashes = filled(kind, hash, 0..0);
+            let hashes = match hash {
+                #[cfg(feature = "xxh3")]
+                HashKind::Xxh3 => hashes::<twiceshy::hash::Xxh3>(&by_keys, 0..N),
+                _ => hashes::<Sip13>(&by_keys, 0..N),
+            };
+            let (first, rest) = hashes.split_at(300);
+            let inserted = by_hashes.insert_hashes(first).and_then(|()| {
+                // Of no keys at all, nobody can be missing.
+                by_hashes.insert_hashes(&[])?;
+                by_hashes.insert_hashes(rest)
+            });
+            match inserted {
+                Ok(()) => assert_eq!(to_bytes(&by_hashes), to_bytes(&by_keys), "{kind}, {hash}"),
+                Err(Interrupted { inserted, error }) => {
+                    assert_eq!((kind, inserted), (FilterKind::AdaptiveCuckoo, 0));
+                    assert!(error.to_string().contains("the keys themselves"), "{error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn hashes_that_find_no_room_say_how_many_did() {
+    for kind in [FilterKind::Plain, FilterKind::Adaptive, FilterKind::Cuckoo] {
+        let mut filter = filled(kind, HASHES[0], 0..0);
+        let hashes = hashes::<Sip13>(&filter, 0..10 * N);
+        let Interrupted { inserted, error } = filter.insert_hashes(&hashes).unwrap_err();
+        assert!(matches!(error, Error::Full { .. }), "{kind}: {error}");
+        assert_eq!(filter.stats().items, inserted);
+        assert!(inserted >= N && has_all(&filter, 0..inserted), "{kind}");
+    }
+}
+
+/// Which key revives a ghost is said by words behind the first.
+#[test]
+fn hashes_are_refused_where_ghosts_are() {
+    let mut filter = AdaptiveFilter::builder()
+        .slots(64)
+        .remainder_bits(2)
+        .seed(Seed::from_u64(7))
+        .build()
+        .unwrap();
+    filter.insert("anna").unwrap();
+    let anna = filter.hash("anna");
+    let mistake = (0..100_000_u64).find(|i| filter.contains(i)).unwrap();
+    let place = filter.lookup(&mistake).unwrap();
+    let query = filter.hash(&mistake);
+    filter.adapt(&query, place, from_ref(&anna)).unwrap();
+    filter.remove(&anna, from_ref(&anna), Leave::Ghost).unwrap();
+    assert_eq!(filter.ghosts(), 1);
+    let mut any = AnyFilter::read_from(&filter.to_bytes()[..]).unwrap();
+    let Interrupted { inserted, error } = any.insert_hashes(&[1, 2]).unwrap_err();
+    assert_eq!(inserted, 0);
+    assert!(matches!(error, Error::Mismatch { .. }), "{error}");
+    any.clear();
+    any.insert_hashes(&[1, 2]).unwrap();
+    assert_eq!(any.stats().items, 2);
 }
 
 #[test]
@@ -277,5 +352,7 @@ fn weighted_filters_are_on_the_safe_side() {
     typed.insert_with(&key(1)[..], 6);
     let mut any = AnyFilter::read_from(&typed.to_bytes()[..]).unwrap();
     any.insert(&key(2)).unwrap();
-    assert!(any.contains(&key(1)) && any.contains(&key(2)) && !any.contains(&key(3)));
+    let third = hashes::<Sip13>(&any, 3..4);
+    any.insert_hashes(&third).unwrap();
+    assert!((1..4).all(|i| any.contains(&key(i))) && !any.contains(&key(4)));
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Object, Resize, convert};
+use crate::batch::Interrupted;
 use crate::bloom::{BitFilter, BlockedBloomFilter, BloomFilter, RetouchedBloomFilter};
 use crate::bloom::{OneSided, WeightedBloomFilter};
 use crate::cuckoo::MemoryCells;
@@ -46,6 +47,9 @@ pub(super) trait Kind: FileFilter<Memory> + fmt::Debug + Send + Sync + 'static {
 
     fn put(&mut self, keys: &mut Self::Keys, key: &[u8]) -> Result<(), Error>;
 
+    /// Puts keys that are given by the first words of their hashes.
+    fn put_hashes(&mut self, hashes: &[u64]) -> Result<(), Interrupted>;
+
     fn empty(&mut self);
 
     fn union(filters: &[&Self]) -> Result<Self, Error> {
@@ -88,6 +92,10 @@ macro_rules! by_its_methods {
 
         fn put(&mut $self, (): &mut (), $key: &[u8]) -> Result<(), Error> {
             $put
+        }
+
+        fn put_hashes(&mut $self, hashes: &[u64]) -> Result<(), Interrupted> {
+            $self.insert_hashes(hashes.iter().copied())
         }
 
         by_its_methods!();
@@ -209,6 +217,16 @@ impl<H: StreamHash> Kind for AdaptiveCuckooFilter<H> {
         let cells = keys.get_or_insert_with(MemoryCells::default);
         let hashed = Hashed::from_bytes::<H>(&self.seed(), key);
         self.insert_hashed(&hashed, cells)
+    }
+
+    fn put_hashes(&mut self, _: &[u64]) -> Result<(), Interrupted> {
+        Err(Interrupted {
+            inserted: 0,
+            error: Error::mismatch(
+                "insertions into an adaptive cuckoo filter move keys, and hashes are none; insert \
+                 the keys themselves",
+            ),
+        })
     }
 }
 

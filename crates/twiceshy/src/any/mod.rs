@@ -12,6 +12,7 @@
 //! | --- | --- | --- | --- | --- |
 //! | [`read_from`](AnyFilter::read_from), [`contains`](AnyFilter::contains), [`stats`](AnyFilter::stats), [`clear`](AnyFilter::clear), [`write_to`](AnyFilter::write_to) | yes | yes | yes | yes |
 //! | [`insert`](AnyFilter::insert) | yes | yes | if it was empty at first | yes |
+//! | [`insert_hashes`](AnyFilter::insert_hashes) | yes, where no ghosts are | yes | no | yes |
 //! | [`merge`](AnyFilter::merge) | plain, counting, adaptive | no | no | standard, blocked |
 //! | [`doubled`](AnyFilter::doubled), [`halved`](AnyFilter::halved) | plain, counting, adaptive | no | no | no |
 //! | [`convert`](AnyFilter::convert) | from plain, counting, adaptive to any of the family | no | no | standard to retouched |
@@ -55,6 +56,7 @@ use std::any::Any;
 use std::fmt;
 use std::io::{self, Read, Write};
 
+use crate::batch::Interrupted;
 use crate::error::Error;
 use crate::file::{self, Check, FileFilter, FilterKind, Header, Info, read, write};
 use crate::hash::{HashKind, Seed, Sip13, StreamHash};
@@ -126,6 +128,19 @@ impl AnyFilter {
     /// file has; nothing has changed then.
     pub fn insert(&mut self, key: &[u8]) -> Result<(), Error> {
         self.object.insert(key)
+    }
+
+    /// Adds keys that are hashed already with this filter's hash and seed, given by the first word of
+    /// their hash ([`first_word`](crate::hash::first_word)), in their order: the same as
+    /// [`insert`](Self::insert) for each key, and faster where the filter is larger than the caches; see
+    /// [`batch`](crate::batch).
+    ///
+    /// # Errors
+    /// [`Interrupted`] at the first that is refused; those before it are in. With
+    /// [`Error::Full`] if there is no room, [`Error::Mismatch`] if it takes more of a key than a
+    /// hash: always for an adaptive cuckoo filter, and for an adaptive one that has ghosts.
+    pub fn insert_hashes(&mut self, hashes: &[u64]) -> Result<(), Interrupted> {
+        self.object.insert_hashes(hashes)
     }
 
     /// Removes everything and keeps memory, seed and measures.
@@ -213,6 +228,7 @@ trait Object: fmt::Debug + Send + Sync {
     fn contains(&self, key: &[u8]) -> bool;
     fn stats(&self) -> Stats;
     fn insert(&mut self, key: &[u8]) -> Result<(), Error>;
+    fn insert_hashes(&mut self, hashes: &[u64]) -> Result<(), Interrupted>;
     fn clear(&mut self);
     fn write_to(&self, writer: &mut dyn Write) -> io::Result<()>;
     fn merge(&self, others: &[&dyn Object]) -> Result<Box<dyn Object>, Error>;
@@ -240,6 +256,10 @@ impl<F: Kind> Object for Held<F> {
 
     fn insert(&mut self, key: &[u8]) -> Result<(), Error> {
         self.filter.put(&mut self.keys, key)
+    }
+
+    fn insert_hashes(&mut self, hashes: &[u64]) -> Result<(), Interrupted> {
+        self.filter.put_hashes(hashes)
     }
 
     fn clear(&mut self) {

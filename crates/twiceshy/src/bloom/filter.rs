@@ -35,7 +35,7 @@ facade! {
     [H: StreamHash, M: Bytes, P: Probes] BitFilter<H, P, M>: Hash, Words;
     [H: StreamHash, M: Bytes, P: OneSided] BitFilter<H, P, M>: Filter;
     [H: StreamHash, P: OneSided] BitFilter<H, P>: Insert;
-    [H: StreamHash, P: Probes] BitFilter<H, P>: Clone;
+    [H: StreamHash, P: Probes] BitFilter<H, P>: Hashes, Clone;
 }
 
 // Compiled for each set of instructions, where that is worth a call: see `Probes::VECTORS`.

@@ -163,7 +163,15 @@ impl<H: StreamHash> WeightedBloomFilter<H> {
     /// Adds a key with so many hashes: at most as many as the heaviest class has.
     #[inline]
     pub fn insert_with<K: Key + ?Sized>(&mut self, key: &K, hashes: u32) {
-        let h0 = first_word::<H, K>(&self.keyed, key);
+        self.insert_some(first_word::<H, K>(&self.keyed, key), hashes);
+    }
+
+    /// [`insert_with`](Self::insert_with) for a key that is hashed already.
+    pub fn insert_hashed_with(&mut self, key: &Hashed<'_>, hashes: u32) {
+        self.insert_some(key.h0(), hashes);
+    }
+
+    fn insert_some(&mut self, h0: u64, hashes: u32) {
         let hashes = self.clamp(hashes);
         self.probes.insert_some(self.memory.as_mut(), h0, hashes);
         self.len = self.len.saturating_add(1);

@@ -281,7 +281,7 @@ impl<W: Word, A: Alternate> Occupants for Fingerprints<'_, W, A> {
 
 facade! {
     [H: StreamHash, M: Bytes, A: Alternate] PartialKeyFilter<H, A, M>: Hash, Words, Filter;
-    [H: StreamHash, A: Alternate] PartialKeyFilter<H, A>: Insert, Remove, Clone;
+    [H: StreamHash, A: Alternate] PartialKeyFilter<H, A>: Insert, Hashes, Remove, Clone;
 }
 
 impl<H: StreamHash, A: Alternate> PartialKeyFilter<H, A> {

@@ -162,7 +162,7 @@ impl<C: OwnedCore> TableFilter<C> {
 facade! {
     [C: TableCore, H: StreamHash] TableFilter<C, H>: Hash, Filter;
     [C: OwnedCore, H: StreamHash] TableFilter<C, H>: Clone;
-    [C: InsertCore, H: StreamHash] TableFilter<C, H>: Insert;
+    [C: InsertCore, H: StreamHash] TableFilter<C, H>: Insert, Hashes;
 }
 
 impl<C, H: StreamHash> TableFilter<C, H> {
