@@ -1,37 +1,6 @@
-//! Figures for people.
+//! Figures for people. (Counts and bytes alone are `indicatif`'s.)
 
-use std::time::Duration;
-
-/// A whole number with its thousands apart: `1,234,567`.
-pub(crate) fn grouped(number: impl Into<u128>) -> String {
-    let digits = number.into().to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Bytes in the largest unit of which there is at least one: `1.5 MiB`.
-pub(crate) fn bytes(count: u64) -> String {
-    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    if count < 1024 {
-        return format!("{count} B");
-    }
-    let mut value = count as f64;
-    let mut unit = "";
-    for name in UNITS {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        unit = name;
-    }
-    format!("{value:.1} {unit}")
-}
+use indicatif::HumanCount;
 
 /// A share as a percentage with as many digits as it takes: `12.5%`, `0.0031%`.
 pub(crate) fn percent(share: f64) -> String {
@@ -50,32 +19,16 @@ pub(crate) fn percent(share: f64) -> String {
 /// A rate in words: `1 in 512`, as in "wrong for 1 in 512 keys".
 pub(crate) fn one_in(rate: f64) -> String {
     if rate > 0.0 && rate.is_finite() {
-        format!("1 in {}", grouped((1.0 / rate).round() as u128))
+        format!("1 in {}", HumanCount((1.0 / rate).round() as u64))
     } else {
         "0".into()
-    }
-}
-
-/// How long something took: `93 ms`, `4.2 s`, `3 min 20 s`.
-#[allow(dead_code, reason = "for commands that time what they do")]
-pub(crate) fn duration(time: Duration) -> String {
-    let seconds = time.as_secs_f64();
-    if seconds < 0.001 {
-        format!("{:.0} µs", seconds * 1e6)
-    } else if seconds < 1.0 {
-        format!("{:.0} ms", seconds * 1e3)
-    } else if seconds < 60.0 {
-        format!("{seconds:.1} s")
-    } else {
-        let whole = time.as_secs();
-        format!("{} min {} s", whole / 60, whole % 60)
     }
 }
 
 /// `1 record`, `2 records`.
 pub(crate) fn count(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", grouped(number))
+    format!("{} {what}{plural}", HumanCount(number))
 }
 
 #[cfg(test)]
@@ -84,22 +37,13 @@ mod tests {
 
     #[test]
     fn figures_read_well() {
-        assert_eq!(grouped(0_u64), "0");
-        assert_eq!(grouped(999_u64), "999");
-        assert_eq!(grouped(1_000_u64), "1,000");
-        assert_eq!(grouped(1_234_567_u64), "1,234,567");
-        assert_eq!(bytes(1023), "1023 B");
-        assert_eq!(bytes(1536), "1.5 KiB");
-        assert_eq!(bytes(u64::MAX), "16.0 EiB");
         assert_eq!(percent(0.125), "12.5%");
         assert_eq!(percent(1.0), "100.0%");
         assert_eq!(percent(0.000_031_4), "0.0031%");
         assert_eq!(percent(f64::NAN), "-");
         assert_eq!(one_in(1.0 / 512.0), "1 in 512");
+        assert_eq!(one_in(1.0 / 1_234_567.0), "1 in 1,234,567");
         assert_eq!(one_in(0.0), "0");
-        assert_eq!(duration(Duration::from_millis(93)), "93 ms");
-        assert_eq!(duration(Duration::from_millis(4_240)), "4.2 s");
-        assert_eq!(duration(Duration::from_secs(200)), "3 min 20 s");
         assert_eq!(count(1, "record"), "1 record");
         assert_eq!(count(2_000, "key"), "2,000 keys");
     }

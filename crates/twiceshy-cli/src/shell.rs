@@ -1,17 +1,18 @@
 //! What commands share: standard output, notes on standard error, progress bars.
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde::Serialize;
 
 use crate::exit::Outcome;
-use crate::numbers::grouped;
+use crate::files;
 
 /// How the program speaks.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +62,21 @@ impl Shell {
             out.write(b"\n")?;
         }
         out.finish()
+    }
+
+    /// [`print`](Self::print) for a file that was written to `out`. Where that is standard output,
+    /// the words go to standard error.
+    pub(crate) fn print_written(
+        &self,
+        out: &Path,
+        json: &impl Serialize,
+        words: impl FnOnce() -> String,
+    ) -> Outcome<()> {
+        if files::is_stdout(out) {
+            self.note(&words());
+            return Ok(());
+        }
+        self.print(json, words)
     }
 
     /// Says something on standard error that is no result and no error.
@@ -195,7 +211,7 @@ impl Progress {
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
         // Whole things a second: nobody wants four digits behind the point.
         let rate = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
-            let _ = write!(text, "{}/s", grouped(state.per_sec() as u64));
+            let _ = write!(text, "{}/s", HumanCount(state.per_sec() as u64));
         };
         bar.set_style(style.with_key("rate", rate));
         bar.set_message(what.to_owned());

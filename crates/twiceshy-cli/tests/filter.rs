@@ -121,6 +121,71 @@ fn a_stream_is_as_good_as_a_file() {
     );
 }
 
+/// More hashes than wait in memory: the rest goes through a temporary file.
+#[test]
+fn many_keys_wait_on_disk_until_they_are_counted() {
+    let desk = Desk::new();
+    let count = 2_200_000;
+    desk.write("keys", keys(0..count));
+    let build = "filter build --kind plain --fpr 0.01 --seed 7 --input keys";
+    let built = desk.ok(&format!("{build} --out spooled"));
+    assert!(built.contains("plain filter of 2,200,000 keys"), "{built}");
+    desk.ok(&format!("{build} --capacity {count} --out counted"));
+    assert!(desk.read("spooled") == desk.read("counted"));
+
+    let mut command = desk.command(&format!("{build} --out nowhere"));
+    command.env("TMPDIR", desk.path("no/such/folder"));
+    let said = support::feed(command, b"");
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(
+        said.err.contains("make room") && said.err.contains("--capacity"),
+        "{}",
+        said.err
+    );
+    assert!(!desk.path("nowhere").exists());
+}
+
+/// Whatever was written says the same about itself.
+#[test]
+fn all_commands_report_a_file_in_one_way() {
+    let desk = Desk::new();
+    desk.write("keys", keys(0..1000));
+    let commands = [
+        "filter build --seed 1 --input keys --out f",
+        "filter merge f --out g",
+        "filter convert f --double 1 --out h",
+    ];
+    let figures = |command: &str| {
+        let report = json(&desk.ok(&format!("{command} --json")));
+        let out = report["out"].as_str().unwrap().to_owned();
+        let info = json(&desk.ok(&format!("filter info {out} --json")));
+        for (name, value) in info.as_object().unwrap() {
+            assert_eq!(&report[name], value, "{command}: {name}");
+        }
+        report
+    };
+    assert_eq!(figures(commands[0])["keys"], 1000);
+    assert_eq!(figures(commands[1])["merged"], 1);
+    assert_eq!(figures(commands[2])["kind"], "plain");
+    for command in commands {
+        // What goes to standard output is the file alone.
+        let said = desk.run(&command[..command.len() - 1].replace("--out ", "--out - "));
+        assert!(
+            said.err.starts_with("wrote -: plain filter of 1,000 "),
+            "{said:?}"
+        );
+    }
+}
+
+/// Far apart, where no table of recent keys sees that they are the same.
+#[test]
+fn an_adaptive_cuckoo_filter_leaves_out_every_copy() {
+    let desk = Desk::new();
+    desk.write("twice", keys(0..200_000).repeat(2));
+    desk.ok("filter build --kind adaptive-cuckoo --seed 1 --input twice --out f");
+    assert_eq!(json(&desk.ok("filter info f --json"))["items"], 200_000);
+}
+
 #[test]
 fn a_capacity_that_is_too_small_grows_or_says_so() {
     let desk = Desk::new();

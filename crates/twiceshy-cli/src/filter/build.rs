@@ -1,33 +1,42 @@
 //! `twiceshy filter build`: a filter of keys.
 //!
-//! In two passes, so that memory is the filter's and no more: the first counts keys, the second
-//! inserts them. A stream is copied to a temporary file for that, unless `--capacity` says how
-//! many there are.
+//! The input is read once, and each key is hashed once:
+//!
+//! ```text
+//! lines ──▶ hashes, without copies ──▶ kept aside and counted ──▶ the filter
+//!                                 └─── `--capacity`, `--like` ───▶┘
+//! ```
+//!
+//! How large a filter must be is known when its keys have been counted. What is kept aside until
+//! then are eight bytes a key, in a temporary file where they are many: memory is the filter's and
+//! no more. An adaptive cuckoo filter needs the keys themselves.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::path::PathBuf;
 
 use anyhow::bail;
-use serde::Serialize;
 use twiceshy::Error;
 use twiceshy::any::AnyFilter;
+use twiceshy::batch::Interrupted;
 use twiceshy::file::FilterKind;
-use twiceshy::hash::{HashKind, Seed};
+use twiceshy::hash::{HashKind, Seed, Sip13, StreamHash, Xxh3};
 
+use super::intake::Intake;
 use super::kind::KindArg;
-use super::recent::Recent;
+use super::report::{self, Source};
 use super::spool::Spool;
 use super::weighted;
 use crate::exit::{OrHint, Outcome, Status};
 use crate::files;
-use crate::keys::{Format, FormatArgs, HashArg, Input, Lines};
-use crate::numbers::{bytes, count, one_in};
+use crate::keys::{FormatArgs, HashArg, Keys};
+use crate::numbers::{count, one_in};
 use crate::shell::Shell;
 
 /// Build a filter of keys, one a line
 ///
-/// Reads the input twice, to count the keys and to insert them, so that it takes no more
-/// memory than the filter; a stream is copied to a temporary file for that. Copies of a key are left out where they come close together,
-/// but counted by a counting filter.
+/// Takes no more memory than the filter: until the keys are counted, their hashes wait in a
+/// temporary file, eight bytes each, if they are many and `--capacity` does not say how many. Copies
+/// of a key are left out where they come close together, but counted by a counting filter.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -43,7 +52,7 @@ pub(crate) struct Args {
     /// The filter file to write; `-` is standard output
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
-    /// Room for so many keys, whatever the input has: it is then read only once
+    /// Room for so many keys, whatever the input has: no hash has to wait then
     #[arg(long, value_name = "N")]
     capacity: Option<u64>,
     /// The hash [default: sip13]
@@ -72,199 +81,179 @@ Examples:
   twiceshy filter build --kind weighted-bloom --popular top.txt --input rest.txt --out w.filter
   twiceshy filter build --like monday.filter --input tuesday.txt --out tuesday.filter";
 
-#[derive(Serialize)]
-struct Report {
-    out: String,
-    kind: String,
-    hash: String,
-    keys: u64,
-    items: u64,
-    slots: u64,
-    remainder_bits: u32,
-    load: f64,
-    bytes: u64,
-    bits_per_item: Option<f64>,
-    expected_fpr: f64,
-}
-
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
-    let is_weighted = args.like.is_none() && kind(args) == FilterKind::WeightedBloom;
-    if args.popular.is_some() && !is_weighted {
-        bail!("only `--kind weighted-bloom` takes `--popular`; all keys are alike to the others");
-    }
-    let (filter, keys) = match is_weighted {
-        true => {
-            let plan = weighted::Plan {
-                input: &args.input,
-                popular: args.popular.as_ref(),
-                popular_share: args.popular_share,
-                format: args.format.format,
-                hash: hash(args),
-                fpr: fpr(args),
-                seed: args.seed,
-            };
-            plan.build(shell)?
-        }
-        false => build(args, shell)?,
-    };
+    let plan = Plan::of(args)?;
+    let (filter, keys) = match plan.hash {
+        HashKind::Xxh3 => plan.build::<Xxh3>(shell),
+        _ => plan.build::<Sip13>(shell),
+    }?;
     files::replace(&args.out, |file| filter.write_to(file))?;
-    report(args, &filter, keys, shell)?;
-    Ok(Status::Success)
-}
-
-/// The filter, and how many keys it was built from.
-fn build(args: &Args, shell: &Shell) -> Outcome<(AnyFilter, u64)> {
-    let mut recent = Recent::new()?;
-    let format = args.format.format;
-    let (mut filter, input) = match (&args.like, args.capacity) {
-        (Some(like), _) => (empty_like(args, like)?, Input::open(&args.input, shell)?),
-        (None, Some(capacity)) => {
-            let input = Input::open(&args.input, shell)?;
-            (empty(args, capacity)?, input)
-        }
-        (None, None) => {
-            let mut spool = Spool::of(&args.input, shell)?;
-            let keys = count_keys(spool.open(shell)?, format, &mut recent, shell)?;
-            recent.forget();
-            (empty(args, keys)?, spool.open(shell)?)
-        }
-    };
-    let bar = input.progress("building", shell);
-    let mut lines = input.lines();
-    let counts = filter.info().kind == FilterKind::Counting;
-    let mut keys = 0;
-    let mut key = Vec::new();
-    while lines.next_key(format, &mut key)?.is_some() {
-        keys += 1;
-        if counts || recent.is_news(&key) {
-            insert(&mut filter, &key, &lines)?;
-        }
-        if lines.is_drained() {
-            bar.set(lines.bytes());
-        }
+    if args
+        .capacity
+        .is_some_and(|capacity| filter.info().fingerprints > capacity)
+    {
+        shell.note(&format!(
+            "these are more keys than the `--capacity`: the filter is wrong for {} other keys, \
+             not {}; give a larger one",
+            one_in(filter.stats().expected_fpr),
+            one_in(fpr(args))
+        ));
     }
-    Ok((filter, keys))
+    report::print(&args.out, Source::Keys(keys), &filter, shell)?;
+    Ok(Status::Success)
 }
 
 fn fpr(args: &Args) -> f64 {
     args.fpr.unwrap_or(0.01)
 }
 
-fn hash(args: &Args) -> HashKind {
-    args.hash.unwrap_or(HashArg::Sip13).into()
+/// What is known of a filter before its keys are.
+struct Plan<'a> {
+    args: &'a Args,
+    kind: FilterKind,
+    hash: HashKind,
+    seed: Seed,
+    /// The filter itself, empty, if it is to be like another.
+    like: Option<AnyFilter>,
 }
 
-fn kind(args: &Args) -> FilterKind {
-    args.kind.unwrap_or(KindArg::Plain).into()
-}
-
-fn empty(args: &Args, capacity: u64) -> Outcome<AnyFilter> {
-    let mut builder = AnyFilter::builder(kind(args))
-        .hash(hash(args))
-        .capacity(capacity)
-        .fpr(fpr(args));
-    if let Some(seed) = args.seed {
-        builder = builder.seed(Seed::from_u64(seed));
-    }
-    Ok(builder.build()?)
-}
-
-/// An empty filter with everything of another.
-fn empty_like(args: &Args, like: &Path) -> Outcome<AnyFilter> {
-    let mut filter = super::open(like)?;
-    let is = filter.info().kind;
-    if args.kind.is_some() && kind(args) != is {
-        bail!(
-            "{} is a {is} filter, so one like it can't be {}; leave out `--kind` or `--like`",
-            like.display(),
-            kind(args)
-        );
-    }
-    filter.clear();
-    Ok(filter)
-}
-
-pub(super) fn count_keys(
-    input: Input,
-    format: Format,
-    recent: &mut Recent,
-    shell: &Shell,
-) -> Outcome<u64> {
-    let bar = input.progress("counting keys", shell);
-    let mut lines = input.lines();
-    let mut keys = 0;
-    let mut key = Vec::new();
-    while lines.next_key(format, &mut key)?.is_some() {
-        keys += u64::from(recent.is_news(&key));
-        if lines.is_drained() {
-            bar.set(lines.bytes());
-        }
-    }
-    Ok(keys)
-}
-
-/// Inserts a key; a filter that is full and can grow does.
-fn insert(filter: &mut AnyFilter, key: &[u8], lines: &Lines) -> Outcome<()> {
-    loop {
-        match filter.insert(key) {
-            Ok(()) => return Ok(()),
-            Err(Error::Full { .. }) => match filter.doubled() {
-                Ok(doubled) => *filter = doubled,
-                Err(_) => bail!(
-                    "the filter is full at {}; give it more room with `--capacity`, and leave \
-                     out copies of keys (`sort -u`): some kinds take only eight of one",
-                    lines.place()
-                ),
-            },
-            Err(error) => {
-                return Err(error).or_hint(|| "take another `--kind` or leave out `--like`".into());
+impl<'a> Plan<'a> {
+    fn of(args: &'a Args) -> Outcome<Self> {
+        let plan = match &args.like {
+            Some(path) => {
+                let mut like = super::open(path)?;
+                like.clear();
+                Plan {
+                    args,
+                    kind: like.info().kind,
+                    hash: like.info().hash,
+                    seed: like.seed(),
+                    like: Some(like),
+                }
             }
+            None => Plan {
+                args,
+                kind: args.kind.unwrap_or(KindArg::Plain).into(),
+                hash: args.hash.unwrap_or(HashArg::Sip13).into(),
+                seed: args
+                    .seed
+                    .map_or_else(Seed::random, |seed| Ok(Seed::from_u64(seed)))?,
+                like: None,
+            },
+        };
+        if let (Some(path), Some(kind)) = (&args.like, args.kind.map(FilterKind::from))
+            && kind != plan.kind
+        {
+            bail!(
+                "{} is a {} filter, so one like it can't be {kind}; leave out `--kind` or `--like`",
+                path.display(),
+                plan.kind
+            );
         }
+        if args.popular.is_some() && !plan.is_weighted() {
+            bail!(
+                "only `--kind weighted-bloom` takes `--popular`; all keys are alike to the others"
+            );
+        }
+        Ok(plan)
+    }
+
+    /// Must it be told which keys are popular?
+    fn is_weighted(&self) -> bool {
+        self.kind == FilterKind::WeightedBloom && self.like.is_none()
+    }
+
+    /// The filter, and how many keys it was built from.
+    fn build<H: StreamHash>(self, shell: &Shell) -> Outcome<(AnyFilter, u64)> {
+        match self.kind {
+            _ if self.is_weighted() => {
+                let plan = weighted::Plan {
+                    input: &self.args.input,
+                    popular: self.args.popular.as_ref(),
+                    popular_share: self.args.popular_share,
+                    format: self.args.format.format,
+                    fpr: fpr(self.args),
+                    seed: self.seed,
+                };
+                plan.build::<H>(shell)
+            }
+            FilterKind::AdaptiveCuckoo => self.build_from_keys(shell),
+            _ => self.build_from_hashes::<H>(shell),
+        }
+    }
+
+    fn build_from_hashes<H: StreamHash>(mut self, shell: &Shell) -> Outcome<(AnyFilter, u64)> {
+        let (input, format) = (&self.args.input, self.args.format.format);
+        let with_copies = self.kind == FilterKind::Counting;
+        let mut intake = Intake::<H>::new(&self.seed, format, with_copies);
+        let empty = match self.args.capacity {
+            Some(capacity) => Some(self.empty(capacity)?),
+            None => self.like.take(),
+        };
+        let filter = match empty {
+            Some(mut filter) => {
+                intake.read(input, shell, |hashes| insert(&mut filter, hashes))?;
+                filter
+            }
+            None => {
+                let mut spool = Spool::new();
+                intake.read(input, shell, |hashes| spool.write(hashes))?;
+                let mut filter = self.empty(intake.news())?;
+                spool.read(shell, |hashes| insert(&mut filter, hashes))?;
+                filter
+            }
+        };
+        Ok((filter, intake.keys()))
+    }
+
+    /// With all keys in memory, where they are needed to move others.
+    fn build_from_keys(mut self, shell: &Shell) -> Outcome<(AnyFilter, u64)> {
+        let keys = Keys::read(&self.args.input, self.args.format.format, shell)?;
+        let mut seen = HashSet::new();
+        let news: Vec<&[u8]> = keys.iter().filter(|&key| seen.insert(key)).collect();
+        let mut filter = match self.like.take() {
+            Some(like) => like,
+            None => self.empty(self.args.capacity.unwrap_or(news.len() as u64))?,
+        };
+        for key in news {
+            filter
+                .insert(key)
+                .or_else(|error| refused(&filter, error))?;
+        }
+        Ok((filter, keys.len()))
+    }
+
+    fn empty(&self, capacity: u64) -> Outcome<AnyFilter> {
+        let builder = AnyFilter::builder(self.kind)
+            .hash(self.hash)
+            .seed(self.seed);
+        Ok(builder.capacity(capacity).fpr(fpr(self.args)).build()?)
     }
 }
 
-fn report(args: &Args, filter: &AnyFilter, keys: u64, shell: &Shell) -> Outcome<()> {
-    let (info, stats) = (filter.info(), filter.stats());
-    let report = Report {
-        out: args.out.display().to_string(),
-        kind: info.kind.to_string(),
-        hash: info.hash.to_string(),
-        keys,
-        items: stats.items,
-        slots: stats.slots,
-        remainder_bits: stats.remainder_bits,
-        load: stats.load,
-        bytes: info.file_bytes,
-        bits_per_item: stats
-            .bits_per_item
-            .is_finite()
-            .then_some(stats.bits_per_item),
-        expected_fpr: stats.expected_fpr,
-    };
-    if args
-        .capacity
-        .is_some_and(|capacity| info.fingerprints > capacity)
-    {
-        shell.note(&format!(
-            "these are more keys than the `--capacity`: the filter is wrong for {} other keys, \
-             not {}; give a larger one",
-            one_in(stats.expected_fpr),
-            one_in(fpr(args))
-        ));
+/// Inserts hashes; a filter that is full and can grow does.
+fn insert(filter: &mut AnyFilter, mut hashes: &[u64]) -> Outcome<()> {
+    while let Err(Interrupted { inserted, error }) = filter.insert_hashes(hashes) {
+        hashes = &hashes[inserted as usize..];
+        if matches!(error, Error::Full { .. })
+            && let Ok(doubled) = filter.doubled()
+        {
+            *filter = doubled;
+        } else {
+            return refused(filter, error);
+        }
     }
-    let words = || {
-        format!(
-            "wrote {}: {} filter of {}, {}, wrong for {} other keys",
-            report.out,
-            report.kind,
-            count(keys, "key"),
-            bytes(report.bytes),
-            one_in(report.expected_fpr)
-        )
-    };
-    if files::is_stdout(&args.out) {
-        shell.note(&words());
-        return Ok(());
+    Ok(())
+}
+
+/// Why a key could not be inserted, and what to do.
+fn refused(filter: &AnyFilter, error: Error) -> Outcome<()> {
+    match error {
+        Error::Full { .. } => bail!(
+            "the filter is full after {}; give it more room with `--capacity`, and leave out \
+             copies of keys (`sort -u`): some kinds take only eight of one",
+            count(filter.stats().items, "key")
+        ),
+        error => Err(error).or_hint(|| "take another `--kind` or leave out `--like`".into()),
     }
-    shell.print(&report, words)
 }

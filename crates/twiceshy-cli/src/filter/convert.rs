@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
-use serde::Serialize;
 use twiceshy::Error;
 use twiceshy::file::FilterKind;
 
 use super::kind::KindArg;
+use super::report::{self, Source};
 use crate::exit::{Outcome, Status};
 use crate::files;
-use crate::numbers::{bytes, count, one_in};
 use crate::shell::Shell;
 
 /// Change the kind or the size of a filter, without its keys
@@ -43,17 +42,6 @@ Examples:
   twiceshy filter convert counted.filter --kind plain --out plain.filter
   twiceshy filter convert full.filter --double 1 --out roomy.filter";
 
-#[derive(Serialize)]
-struct Report {
-    out: String,
-    kind: String,
-    items: u64,
-    slots: u64,
-    remainder_bits: u32,
-    bytes: u64,
-    expected_fpr: f64,
-}
-
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
     if (args.kind, args.double, args.halve) == (None, None, None) {
         bail!("nothing to do; say `--kind`, `--double` or `--halve`");
@@ -78,27 +66,6 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         filter = filter.halved().map_err(explain)?;
     }
     files::replace(&args.out, |file| filter.write_to(file))?;
-    let (info, stats) = (filter.info(), filter.stats());
-    let report = Report {
-        out: args.out.display().to_string(),
-        kind: info.kind.to_string(),
-        items: stats.items,
-        slots: stats.slots,
-        remainder_bits: stats.remainder_bits,
-        bytes: info.file_bytes,
-        expected_fpr: stats.expected_fpr,
-    };
-    if !files::is_stdout(&args.out) {
-        shell.print(&report, || {
-            format!(
-                "wrote {}: {} filter of {}, {}, wrong for {} other keys",
-                report.out,
-                report.kind,
-                count(report.items, "item"),
-                bytes(report.bytes),
-                one_in(report.expected_fpr)
-            )
-        })?;
-    }
+    report::print(&args.out, Source::Filter, &filter, shell)?;
     Ok(Status::Success)
 }

@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
 use twiceshy::Error;
 use twiceshy::any::AnyFilter;
 
+use super::report::{self, Source};
 use crate::exit::{Outcome, Status};
 use crate::files;
-use crate::numbers::{bytes, count, one_in};
 use crate::shell::Shell;
 
 /// Make one filter of several, without their keys
@@ -32,16 +31,6 @@ Examples:
   twiceshy filter build --like monday.filter --input tuesday.txt --out tuesday.filter
   twiceshy filter merge monday.filter tuesday.filter --out both.filter";
 
-#[derive(Serialize)]
-struct Report {
-    out: String,
-    merged: usize,
-    items: u64,
-    slots: u64,
-    bytes: u64,
-    expected_fpr: f64,
-}
-
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
     let filters: Vec<AnyFilter> = args
         .filters
@@ -61,25 +50,8 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         }
     })?;
     files::replace(&args.out, |file| merged.write_to(file))?;
-    let (info, stats) = (merged.info(), merged.stats());
-    let report = Report {
-        out: args.out.display().to_string(),
-        merged: filters.len(),
-        items: stats.items,
-        slots: stats.slots,
-        bytes: info.file_bytes,
-        expected_fpr: stats.expected_fpr,
-    };
-    if !files::is_stdout(&args.out) {
-        shell.print(&report, || {
-            let (items, size) = (count(report.items, "item"), bytes(report.bytes));
-            let wrong = one_in(report.expected_fpr);
-            format!(
-                "wrote {}: {items}, {size}, wrong for {wrong} other keys",
-                report.out
-            )
-        })?;
-    }
+    let from = Source::Filters(filters.len());
+    report::print(&args.out, from, &merged, shell)?;
     Ok(Status::Success)
 }
 

@@ -3,10 +3,12 @@
 mod build;
 mod convert;
 mod info;
+mod intake;
 mod kind;
 mod merge;
 mod query;
 mod recent;
+mod report;
 mod spool;
 mod verify;
 mod weighted;

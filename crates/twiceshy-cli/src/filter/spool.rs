@@ -1,74 +1,74 @@
-//! An input that can be read twice: once to count, once to build.
+//! Hashes that wait until it is known how many there are.
 
-use std::fs::File;
-use std::io::{Seek, Write};
-use std::path::{Path, PathBuf};
+use std::io::{Read, Seek, Write};
 
 use anyhow::Context;
+use tempfile::SpooledTempFile;
 
 use crate::exit::{OrHint, Outcome};
-use crate::keys::Input;
-use crate::shell::Shell;
+use crate::shell::{Shell, Unit};
 
-/// Copies of fewer bytes are made without a word.
-const WORTH_A_WORD: u64 = 16 << 20;
+/// So many bytes are kept in memory. More go to a temporary file.
+const IN_MEMORY: usize = 16 << 20;
 
-/// A file, or a temporary copy of a stream.
+/// Hashes that are read back at once.
+const PIECE: usize = 1 << 12;
+
+/// Hashes in the order in which they came, eight bytes each.
 #[derive(Debug)]
-pub(super) enum Spool {
-    /// A file that stays.
-    Path(PathBuf),
-    /// What came in a stream.
-    Copy(File, String),
+pub(super) struct Spool {
+    file: SpooledTempFile,
+    hashes: u64,
 }
 
 impl Spool {
-    /// Makes an input readable as often as it takes: a file is, a stream is copied to disk.
-    pub(super) fn of(path: &Path, shell: &Shell) -> Outcome<Self> {
-        let input = Input::open(path, shell)?;
-        if input.is_file() {
-            return Ok(Spool::Path(path.to_owned()));
+    pub(super) fn new() -> Self {
+        Spool {
+            file: SpooledTempFile::new(IN_MEMORY),
+            hashes: 0,
         }
-        let spooling = || "make room in the directory for temporary files, or give `--capacity`";
-        let mut copy = tempfile::tempfile()
-            .context("can't make a temporary file")
-            .or_hint(|| spooling().into())?;
-        let bar = input.progress("copying", shell);
-        let name = input.name().to_owned();
-        let mut reader = input.into_reader();
-        let mut buffer = vec![0; 1 << 17];
-        let mut bytes = 0;
-        loop {
-            let read = reader
-                .read(&mut buffer)
-                .with_context(|| format!("can't read {name}"))?;
-            if read == 0 {
-                break;
-            }
-            copy.write_all(&buffer[..read])
-                .context("can't write a temporary file")
-                .or_hint(|| spooling().into())?;
-            if bytes < WORTH_A_WORD && bytes + read as u64 >= WORTH_A_WORD {
-                shell.note(
-                    "the keys must be counted first, and this input can be read only once: \
-                     copying it to a temporary file (`--capacity` spares that)",
-                );
-            }
-            bytes += read as u64;
-            bar.set(bytes);
-        }
-        Ok(Spool::Copy(copy, name))
     }
 
-    /// The input from its start.
-    pub(super) fn open(&mut self, shell: &Shell) -> Outcome<Input> {
-        match self {
-            Spool::Path(path) => Input::open(path, shell),
-            Spool::Copy(file, name) => {
-                file.rewind().context("can't read a temporary file")?;
-                let again = file.try_clone().context("can't read a temporary file")?;
-                Input::of_file(again, name.clone())
-            }
+    /// How many there are.
+    pub(super) fn len(&self) -> u64 {
+        self.hashes
+    }
+
+    /// Adds some.
+    pub(super) fn write(&mut self, hashes: &[u64]) -> Outcome<()> {
+        let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+        self.hashes += hashes.len() as u64;
+        self.file
+            .write_all(&bytes)
+            .context("can't write a temporary file")
+            .or_hint(|| {
+                "make room in the directory for temporary files, or give `--capacity`".into()
+            })
+    }
+
+    /// Gives all back, some at a time.
+    pub(super) fn read(
+        mut self,
+        shell: &Shell,
+        mut take: impl FnMut(&[u64]) -> Outcome<()>,
+    ) -> Outcome<()> {
+        let reading = "can't read a temporary file";
+        let bar = shell.progress("building", Unit::Things, Some(self.hashes));
+        self.file.rewind().context(reading)?;
+        let mut bytes = vec![0; 8 * PIECE];
+        let mut hashes = Vec::with_capacity(PIECE);
+        let mut left = self.hashes;
+        while left > 0 {
+            let count = left.min(PIECE as u64);
+            let bytes = &mut bytes[..8 * count as usize];
+            self.file.read_exact(bytes).context(reading)?;
+            let words = bytes.as_chunks().0.iter();
+            hashes.clear();
+            hashes.extend(words.map(|&word| u64::from_le_bytes(word)));
+            take(&hashes)?;
+            left -= count;
+            bar.add(count);
         }
+        Ok(())
     }
 }

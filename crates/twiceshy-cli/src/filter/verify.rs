@@ -43,16 +43,10 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
     let filter = super::open(&args.filter)?;
     let (mut keys, mut missing) = (0, 0);
     if let Some(path) = &args.input {
-        let input = Input::open(path, shell)?;
-        let bar = input.progress("verifying", shell);
-        let mut lines = input.lines();
-        let mut key = Vec::new();
-        while lines.next_key(args.format.format, &mut key)?.is_some() {
+        let mut lines = Input::open(path, shell)?.lines_with_bar("verifying", shell);
+        while let Some(line) = lines.next_key(args.format.format)? {
             keys += 1;
-            missing += u64::from(!filter.contains(&key));
-            if lines.is_drained() {
-                bar.set(lines.bytes());
-            }
+            missing += u64::from(!filter.contains(line.key));
         }
     }
     if missing > 0 {

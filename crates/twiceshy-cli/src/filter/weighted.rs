@@ -8,9 +8,9 @@ use anyhow::{Context, bail};
 use twiceshy::any::AnyFilter;
 use twiceshy::bloom::{Class, WeightedBloomFilter, Weights, sizing};
 use twiceshy::file::FilterKind;
-use twiceshy::hash::{HashKind, Seed, Sip13, StreamHash, Xxh3};
+use twiceshy::hash::{HashKind, Hashed, Seed, Sip13, StreamHash, Xxh3};
 
-use super::recent::Recent;
+use super::intake::Intake;
 use super::spool::Spool;
 use crate::exit::Outcome;
 use crate::files;
@@ -24,77 +24,55 @@ pub(super) struct Plan<'a> {
     pub(super) popular: Option<&'a PathBuf>,
     pub(super) popular_share: f64,
     pub(super) format: Format,
-    pub(super) hash: HashKind,
     pub(super) fpr: f64,
-    pub(super) seed: Option<u64>,
+    pub(super) seed: Seed,
 }
 
 impl Plan<'_> {
     /// Builds the filter; gives it and how many keys it was built from.
-    pub(super) fn build(&self, shell: &Shell) -> Outcome<(AnyFilter, u64)> {
+    pub(super) fn build<H: StreamHash>(&self, shell: &Shell) -> Outcome<(AnyFilter, u64)> {
         let Some(popular) = self.popular else {
             bail!(
                 "a weighted Bloom filter must know which keys are asked for most; give them with \
                  `--popular FILE`, or take `--kind bloom`"
             );
         };
-        match self.hash {
-            HashKind::Xxh3 => self.build_hash::<Xxh3>(popular, shell),
-            _ => self.build_hash::<Sip13>(popular, shell),
+        let mut intake = Intake::<H>::new(&self.seed, self.format, false);
+        let mut spools = [Spool::new(), Spool::new()];
+        for (spool, input) in spools.iter_mut().zip([popular, self.input]) {
+            intake.read(input, shell, |hashes| spool.write(hashes))?;
         }
+        let (bits, weights) = self.measures(spools[0].len(), spools[1].len())?;
+        let mut filter = WeightedBloomFilter::<H>::with_hash(bits, &weights, self.seed)?;
+        for (spool, &count) in spools.into_iter().zip(weights.hashes()) {
+            spool.read(shell, |hashes| {
+                for &hash in hashes {
+                    filter.insert_hashed_with(&Hashed::from_h0(hash), count);
+                }
+                Ok(())
+            })?;
+        }
+        let filter = AnyFilter::read_from(&filter.to_bytes()[..])?;
+        Ok((filter, intake.keys()))
     }
 
-    fn build_hash<H: StreamHash>(
-        &self,
-        popular: &Path,
-        shell: &Shell,
-    ) -> Outcome<(AnyFilter, u64)> {
-        let mut recent = Recent::new()?;
-        let mut inputs = [Spool::of(popular, shell)?, Spool::of(self.input, shell)?];
-        let mut counts = [0, 0];
-        for (input, count) in inputs.iter_mut().zip(&mut counts) {
-            let lines = input.open(shell)?;
-            *count = super::build::count_keys(lines, self.format, &mut recent, shell)?;
-        }
-        recent.forget();
-        let all = counts[0] + counts[1];
-        let size = sizing::bloom(all.max(1), self.fpr)?;
-        let per_key = size.bits as f64 / all.max(1) as f64;
+    /// The bits of a filter of so many keys that are popular and others that are not, and the
+    /// hashes of each.
+    fn measures(&self, popular: u64, others: u64) -> Outcome<(u64, Weights)> {
+        let all = (popular + others).max(1);
+        let bits = sizing::bloom(all, self.fpr)?.bits;
+        let per_key = bits as f64 / all as f64;
         let class = |members: u64, queries| Class {
             members: members as f64,
             queries,
         };
         let share = self.popular_share;
-        let weights = match counts {
+        let classes = match (popular, others) {
             // Of one class, all are alike.
-            [0, _] | [_, 0] => Weights::new(per_key, &[class(1, 1.0); 2]),
-            [popular, others] => {
-                let classes = [class(popular, share), class(others, 1.0 - share)];
-                Weights::new(per_key, &classes)
-            }
-        }?;
-        let seed = self
-            .seed
-            .map_or_else(Seed::random, |seed| Ok(Seed::from_u64(seed)))?;
-        let mut filter = WeightedBloomFilter::<H>::with_hash(size.bits, &weights, seed)?;
-        let mut keys = 0;
-        let mut key = Vec::new();
-        for (input, &hashes) in inputs.iter_mut().zip(weights.hashes()) {
-            let input = input.open(shell)?;
-            let bar = input.progress("building", shell);
-            let mut lines = input.lines();
-            while lines.next_key(self.format, &mut key)?.is_some() {
-                keys += 1;
-                if recent.is_news(&key) {
-                    filter.insert_with(&key[..], hashes);
-                }
-                if lines.is_drained() {
-                    bar.set(lines.bytes());
-                }
-            }
-        }
-        let filter = AnyFilter::read_from(&filter.to_bytes()[..])?;
-        Ok((filter, keys))
+            (0, _) | (_, 0) => [class(1, 1.0); 2],
+            _ => [class(popular, share), class(others, 1.0 - share)],
+        };
+        Ok((bits, Weights::new(per_key, &classes)?))
     }
 }
 

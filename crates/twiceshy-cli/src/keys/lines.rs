@@ -55,31 +55,14 @@ impl Input {
         })
     }
 
-    /// A file that is open already.
-    pub(crate) fn of_file(file: File, name: String) -> Outcome<Self> {
-        let metadata = file
-            .metadata()
-            .with_context(|| format!("can't read {name}"))?;
-        Ok(Input {
-            name,
-            reader: Box::new(file),
-            bytes: Some(metadata.len()),
-        })
-    }
-
-    /// Can it be read a second time?
-    pub(crate) fn is_file(&self) -> bool {
-        self.bytes.is_some()
-    }
-
-    /// What messages call it.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Its bytes.
-    pub(crate) fn into_reader(self) -> Box<dyn Read + Send> {
-        self.reader
+    /// Anything else that can be read.
+    #[cfg(test)]
+    pub(crate) fn of_reader(name: &str, reader: Box<dyn Read + Send>) -> Self {
+        Input {
+            name: name.to_owned(),
+            reader,
+            bytes: None,
+        }
     }
 
     /// A progress bar of the bytes that are read.
@@ -92,9 +75,20 @@ impl Input {
         Lines {
             name: self.name,
             reader: BufReader::with_capacity(BUFFER, self.reader),
+            bar: None,
             line: Vec::new(),
+            key: Vec::new(),
             number: 0,
             bytes: 0,
+        }
+    }
+
+    /// Its lines, and a bar that shows how far they are read.
+    pub(crate) fn lines_with_bar(self, what: &str, shell: &Shell) -> Lines {
+        let bar = Some(self.progress(what, shell));
+        Lines {
+            bar,
+            ..self.lines()
         }
     }
 }
@@ -116,14 +110,29 @@ impl fmt::Debug for Input {
 pub(crate) struct Lines {
     name: String,
     reader: BufReader<Box<dyn Read + Send>>,
+    bar: Option<Progress>,
     line: Vec<u8>,
+    /// The key of the line, where that is not the line itself.
+    key: Vec<u8>,
     number: u64,
     bytes: u64,
+}
+
+/// A key, and the text that stands for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeyLine<'l> {
+    pub(crate) text: &'l [u8],
+    pub(crate) key: &'l [u8],
 }
 
 impl Lines {
     /// The next line, or `None` at the end.
     pub(crate) fn next_line(&mut self) -> Outcome<Option<&[u8]>> {
+        if let Some(bar) = &self.bar
+            && self.is_drained()
+        {
+            bar.set(self.bytes);
+        }
         self.line.clear();
         let most = LONGEST_LINE as u64 + 1;
         let read = (&mut self.reader)
@@ -149,16 +158,20 @@ impl Lines {
         Ok(Some(&self.line))
     }
 
-    /// The next key, its bytes in `key` and its text returned, or `None` at the end.
-    pub(crate) fn next_key(&mut self, format: Format, key: &mut Vec<u8>) -> Outcome<Option<&[u8]>> {
-        key.clear();
+    /// The next key, or `None` at the end.
+    pub(crate) fn next_key(&mut self, format: Format) -> Outcome<Option<KeyLine<'_>>> {
         if self.next_line()?.is_none() {
             return Ok(None);
         }
-        match format.decode(&self.line, key) {
-            Ok(()) => Ok(Some(&self.line)),
-            Err(error) => Err(error.context(self.place())),
+        if format == Format::Line {
+            let text = &self.line[..];
+            return Ok(Some(KeyLine { text, key: text }));
         }
+        self.key.clear();
+        let decoded = format.decode(&self.line, &mut self.key);
+        decoded.with_context(|| self.place())?;
+        let (text, key) = (&self.line, &self.key);
+        Ok(Some(KeyLine { text, key }))
     }
 
     /// Must the next line wait for whoever writes them?
@@ -191,12 +204,7 @@ mod tests {
     use super::*;
 
     fn lines(text: &'static [u8]) -> Lines {
-        let input = Input {
-            name: "here".into(),
-            reader: Box::new(text),
-            bytes: None,
-        };
-        input.lines()
+        Input::of_reader("here", Box::new(text)).lines()
     }
 
     #[test]
@@ -214,13 +222,10 @@ mod tests {
     #[test]
     fn a_bad_key_is_named_by_its_line() {
         let mut lines = lines(b"00\nxy\n");
-        let mut key = Vec::new();
-        assert_eq!(
-            lines.next_key(Format::Hex, &mut key).unwrap(),
-            Some(&b"00"[..])
-        );
-        assert_eq!(key, [0]);
-        let error = lines.next_key(Format::Hex, &mut key).unwrap_err();
+        let (text, key) = (&b"00"[..], &[0][..]);
+        let first = lines.next_key(Format::Hex).unwrap();
+        assert_eq!(first, Some(KeyLine { text, key }));
+        let error = lines.next_key(Format::Hex).unwrap_err();
         assert!(format!("{error:#}").starts_with("line 2 of here: `xy`"));
     }
 }

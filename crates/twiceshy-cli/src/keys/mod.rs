@@ -7,6 +7,7 @@
 mod format;
 mod hash;
 mod lines;
+mod memory;
 mod questions;
 
 use std::ffi::OsStr;
@@ -16,6 +17,7 @@ use clap::Args;
 pub(crate) use self::format::Format;
 pub(crate) use self::hash::HashArg;
 pub(crate) use self::lines::{Input, Lines, is_stdin};
+pub(crate) use self::memory::Keys;
 pub(crate) use self::questions::{Line, Questions, Reply};
 
 use crate::exit::Outcome;

@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::{Format, FormatArgs, Input, bytes_of};
+use super::{Format, FormatArgs, Input, argument, bytes_of};
 use crate::exit::{Outcome, Status};
 use crate::shell::{Out, Shell};
 
@@ -56,32 +56,25 @@ impl Questions {
         mut answer: impl FnMut(&mut T, &[u8]) -> Outcome<Reply>,
     ) -> Outcome<(Status, T)> {
         let format = self.format.format;
-        let mut key = Vec::new();
         let mut out = shell.out();
         if let Some(text) = self.key.as_ref().filter(|&key| key != "-") {
-            let text = bytes_of(text);
-            format.decode(&text, &mut key)?;
+            let key = argument(text, format)?;
             let mut subject = open()?;
             let reply = answer(&mut subject, &key)?;
-            write(&mut out, shell, &text, &reply)?;
+            write(&mut out, shell, &bytes_of(text), &reply)?;
             out.finish()?;
             return Ok((Status::yes_if(reply.is_yes), subject));
         }
         let input = Input::open(&self.input, shell)?;
         let mut subject = open()?;
-        let bar = input.progress("answering", &shell.while_printing());
-        let mut lines = input.lines();
-        loop {
+        let mut lines = input.lines_with_bar("answering", &shell.while_printing());
+        while let Some(line) = lines.next_key(format)? {
+            let reply = answer(&mut subject, line.key)?;
+            write(&mut out, shell, line.text, &reply)?;
             if lines.is_drained() {
                 // Whoever asks one question at a time gets each answer before the next.
                 out.flush()?;
-                bar.set(lines.bytes());
             }
-            let Some(text) = lines.next_key(format, &mut key)? else {
-                break;
-            };
-            let reply = answer(&mut subject, &key)?;
-            write(&mut out, shell, text, &reply)?;
         }
         out.finish()?;
         Ok((Status::Success, subject))

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
+use indicatif::HumanBytes;
 use serde::Serialize;
 use twiceshy::Error;
 use twiceshy::lists::delta;
 
 use crate::exit::{Outcome, Status};
 use crate::files;
-use crate::numbers::bytes;
 use crate::shell::Shell;
 
 /// Apply a delta to a list
@@ -49,15 +49,13 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         out: args.out.display().to_string(),
         bytes: new.len() as u64,
     };
-    if !files::is_stdout(&args.out) {
-        shell.print(&report, || {
-            let delta = bytes(delta.len() as u64);
-            format!(
-                "wrote {}: {}, by a delta of {delta}",
-                report.out,
-                bytes(report.bytes)
-            )
-        })?;
-    }
+    shell.print_written(&args.out, &report, || {
+        format!(
+            "wrote {}: {}, by a delta of {}",
+            report.out,
+            HumanBytes(report.bytes),
+            HumanBytes(delta.len() as u64)
+        )
+    })?;
     Ok(Status::Success)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::ValueEnum;
+use indicatif::HumanBytes;
 use serde::Serialize;
 use twiceshy::Error;
 use twiceshy::any::AnyList;
@@ -12,11 +13,11 @@ use twiceshy::hash::{HashKind, Seed, Sip13, StreamHash, Xxh3};
 use twiceshy::lists::static_::{HEADROOM, Like};
 use twiceshy::lists::{Bloomier, BuildList, Cascade, IntegratedXor, List, ListFile, StaticYesNo};
 
-use super::keys::{self, Keys};
+use super::keys;
 use crate::exit::{Outcome, Status};
 use crate::files::{self, is_stdout};
-use crate::keys::{FormatArgs, HashArg, is_stdin};
-use crate::numbers::{bytes, count, one_in};
+use crate::keys::{FormatArgs, HashArg, Keys, is_stdin};
+use crate::numbers::{count, one_in};
 use crate::shell::Shell;
 
 /// Build a list from a file of YES keys and one of NO keys
@@ -189,19 +190,14 @@ fn report(args: &Args, list: &AnyList, like: Option<Like>, shell: &Shell) -> Out
         expected_fpr: list.expected_fpr(),
         same_size: like.map(|like| like == Like::Same),
     };
-    let words = || {
+    shell.print_written(&args.out, &report, || {
         format!(
             "wrote {}: yes for {}, no for {}, {}, yes for {} other keys",
             report.out,
             count(yes, "key"),
             count(no, "key"),
-            bytes(size),
+            HumanBytes(size),
             one_in(report.expected_fpr)
         )
-    };
-    if is_stdout(&args.out) {
-        shell.note(&words());
-        return Ok(());
-    }
-    shell.print(&report, words)
+    })
 }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
+use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 use twiceshy::lists::delta::{self, Ships, Why};
 
 use crate::exit::{Outcome, Status};
 use crate::files;
-use crate::numbers::{bytes, grouped};
 use crate::shell::Shell;
 
 /// Make a delta that turns one version of a list into another
@@ -74,18 +74,16 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         added,
         whole: dropped.is_none(),
     };
-    if !files::is_stdout(&args.out) {
-        shell.print(&report, || {
-            let what = match (report.dropped, report.added) {
-                (Some(dropped), Some(added)) => {
-                    let (dropped, added) = (grouped(dropped), grouped(added));
-                    format!("{dropped} fingerprints go, {added} come")
-                }
-                _ => "the whole new file".into(),
-            };
-            let (size, whole) = (bytes(report.bytes), bytes(report.new_bytes));
-            format!("wrote {}: {what}, {size} in place of {whole}", report.out)
-        })?;
-    }
+    shell.print_written(&args.out, &report, || {
+        let what = match (dropped, added) {
+            (Some(dropped), Some(added)) => {
+                let (dropped, added) = (HumanCount(dropped), HumanCount(added));
+                format!("{dropped} fingerprints go, {added} come")
+            }
+            _ => "the whole new file".into(),
+        };
+        let (size, whole) = (HumanBytes(report.bytes), HumanBytes(report.new_bytes));
+        format!("wrote {}: {what}, {size} in place of {whole}", report.out)
+    })?;
     Ok(Status::Success)
 }

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use indicatif::HumanBytes;
 use serde::Serialize;
 use twiceshy::file::FilterKind;
 use twiceshy::lists::List;
 
 use super::keys;
 use crate::exit::{Outcome, Status};
-use crate::numbers::{bytes, grouped, one_in, percent};
+use crate::numbers::{count, one_in, percent};
 use crate::shell::Shell;
 use crate::table;
 
@@ -66,10 +67,10 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         let mut lines = vec![
             ("kind", report.kind.clone()),
             ("hash", report.hash.clone()),
-            ("answers yes for", format!("{} keys", grouped(yes))),
-            ("answers no for", format!("{} keys", grouped(no))),
+            ("answers yes for", count(yes, "key")),
+            ("answers no for", count(no, "key")),
             ("others are yes for", one_in(report.expected_fpr)),
-            ("file", bytes(report.bytes)),
+            ("file", HumanBytes(report.bytes).to_string()),
         ];
         if let Some(bits) = report.bits_per_yes_key {
             lines.push(("bits a yes key", format!("{bits:.1}")));

@@ -25,49 +25,6 @@ use crate::files;
 use crate::keys::{Format, Input};
 use crate::shell::Shell;
 
-/// Keys one behind the other in one piece of memory.
-#[derive(Debug, Default)]
-pub(super) struct Keys {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Keys {
-    /// All keys of an input.
-    pub(super) fn read(path: &Path, format: Format, shell: &Shell) -> Outcome<Self> {
-        let input = Input::open(path, shell)?;
-        let bar = input.progress("reading keys", shell);
-        let mut lines = input.lines();
-        let mut keys = Keys::default();
-        let mut key = Vec::new();
-        while lines.next_key(format, &mut key)?.is_some() {
-            keys.push(&key);
-            if lines.is_drained() {
-                bar.set(lines.bytes());
-            }
-        }
-        Ok(keys)
-    }
-
-    pub(super) fn push(&mut self, key: &[u8]) {
-        self.bytes.extend_from_slice(key);
-        self.ends.push(self.bytes.len());
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let mut start = 0;
-        self.ends.iter().map(move |&end| {
-            let key = &self.bytes[start..end];
-            start = end;
-            key
-        })
-    }
-
-    pub(super) fn slices(&self) -> Vec<&[u8]> {
-        self.iter().collect()
-    }
-}
-
 /// The first line of a file of keys.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Head {
@@ -141,9 +98,7 @@ pub(super) fn read(
             again()
         );
     }
-    let input = Input::open(&keys_path, shell)?;
-    let bar = input.progress("reading keys", shell);
-    let mut lines = input.lines();
+    let mut lines = Input::open(&keys_path, shell)?.lines_with_bar("reading keys", shell);
     let head = lines
         .next_line()?
         .and_then(|line| serde_json::from_slice(line).ok());
@@ -171,9 +126,6 @@ pub(super) fn read(
         };
         let list = list.with_context(|| lines.place()).or_hint(again)?;
         keys.insert(key, list);
-        if lines.is_drained() {
-            bar.set(lines.bytes());
-        }
     }
     Ok((head, keys))
 }

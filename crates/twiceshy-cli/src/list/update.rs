@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::bail;
+use indicatif::HumanBytes;
 use serde::Serialize;
 use twiceshy::file::FilterKind;
 use twiceshy::hash::{HashKind, Sip13, StreamHash, Xxh3};
 use twiceshy::lists::static_::Like;
 use twiceshy::lists::{List, StaticYesNo, delta};
 
-use super::keys::{self, Keys};
+use super::keys;
 use crate::exit::{OrHint, Outcome, Status};
 use crate::files;
-use crate::keys::FormatArgs;
-use crate::numbers::{bytes, count};
+use crate::keys::{FormatArgs, Keys};
+use crate::numbers::count;
 use crate::shell::Shell;
 
 /// Put keys on a list, or take them off
@@ -101,10 +102,10 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
             report.removed,
             count(report.yes, "key"),
             count(report.no, "key"),
-            bytes(report.bytes)
+            HumanBytes(report.bytes)
         );
         if let Some(delta) = report.delta_bytes {
-            text += &format!("; the delta has {}", bytes(delta));
+            text += &format!("; the delta has {}", HumanBytes(delta));
         }
         text
     })?;

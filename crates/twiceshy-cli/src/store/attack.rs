@@ -14,6 +14,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use clap::value_parser;
+use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 use tempfile::TempDir;
 use twiceshy::hash::{Hashed, Seed, Sip13};
@@ -22,7 +23,7 @@ use twiceshy_report::Table;
 use super::any::AnyStore;
 use super::place::{self, Choices, FilterKind};
 use crate::exit::{OrHint, Outcome, Status};
-use crate::numbers::{self, grouped};
+use crate::numbers::count;
 use crate::shell::{Progress, Shell, Unit};
 
 /// Attack a copy of a store by repeating its filter's mistakes
@@ -172,7 +173,7 @@ fn attack(args: &Args, store: &dyn AnyStore, seed: &Seed, bar: &Progress) -> Out
 }
 
 fn words(report: &Report) -> String {
-    let records = numbers::count(report.records, "record");
+    let records = count(report.records, "record");
     let mut table = Table::new([
         "filter",
         "keys asked for",
@@ -184,11 +185,11 @@ fn words(report: &Report) -> String {
     for row in &report.rows {
         table.row([
             row.filter.to_owned(),
-            grouped(row.probes),
-            grouped(row.mistakes_found),
-            grouped(row.replays),
-            grouped(row.reads),
-            grouped(row.lookups_per_second as u64),
+            HumanCount(row.probes).to_string(),
+            HumanCount(row.mistakes_found).to_string(),
+            HumanCount(row.replays).to_string(),
+            HumanCount(row.reads).to_string(),
+            HumanCount(row.lookups_per_second as u64).to_string(),
         ]);
     }
     let mut text =
@@ -202,9 +203,9 @@ fn words(report: &Report) -> String {
     } else {
         text += &format!(
             "\nOf {} repeated mistakes the plain filter made {} again, the adaptive one {}.\n",
-            grouped(plain.replays),
-            grouped(plain.reads),
-            grouped(adaptive.reads)
+            HumanCount(plain.replays),
+            HumanCount(plain.reads),
+            HumanCount(adaptive.reads)
         );
     }
     text
@@ -228,7 +229,7 @@ fn copy(args: &Args, choices: &Choices, shell: &Shell) -> Outcome<(TempDir, Path
     copy_folder(&args.path, &copy, &bar)
         .context("can't copy the store")
         .or_hint(|| {
-            let needed = numbers::bytes(total);
+            let needed = HumanBytes(total);
             format!("it takes {needed}; choose a directory with room with `--work`")
         })?;
     Ok((folder, copy))

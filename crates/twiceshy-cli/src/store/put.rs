@@ -16,6 +16,7 @@ use std::thread;
 
 use anyhow::{Context, anyhow};
 use clap::value_parser;
+use indicatif::HumanCount;
 use serde::Serialize;
 use twiceshy_store::{Batch, Durability};
 
@@ -150,7 +151,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         let put = durable;
         shell.print(&Summary { put, records }, || {
             let put = numbers::count(put, "record");
-            format!("put {put}; the store has {}", numbers::grouped(records))
+            format!("put {put}; the store has {}", HumanCount(records))
         })?;
     }
     Ok(Status::Success)

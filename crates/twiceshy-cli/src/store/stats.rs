@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
 use super::place::{self, Choices};
 use crate::exit::{Outcome, Status};
-use crate::numbers::{bytes, grouped, one_in, percent};
+use crate::numbers::{one_in, percent};
 use crate::shell::Shell;
 
 /// Say how large a store and its filter are
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
     };
     shell.print(&report, || {
         let mut lines = vec![
-            ("records", grouped(report.records)),
+            ("records", HumanCount(report.records).to_string()),
             ("engine", value_name(choices.engine)),
             ("layout", value_name(choices.layout)),
             ("filter", value_name(choices.filter)),
@@ -59,7 +60,10 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
                 "wrong at first for",
                 format!("{} absent keys at most", one_in(choices.fpr)),
             ),
-            ("filter in memory", bytes(report.filter_bytes)),
+            (
+                "filter in memory",
+                HumanBytes(report.filter_bytes).to_string(),
+            ),
             ("filter load", percent(report.filter_load)),
         ];
         // While it is nearly empty, the figure says nothing.
@@ -68,7 +72,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         {
             lines.push(("bits a record", format!("{bits:.1}")));
         }
-        lines.push(("on disk", bytes(report.disk_bytes)));
+        lines.push(("on disk", HumanBytes(report.disk_bytes).to_string()));
         crate::table::pairs(&lines)
     })?;
     Ok(Status::Success)

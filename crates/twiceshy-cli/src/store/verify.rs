@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::place;
 use crate::exit::{OrHint, Outcome, Status};
-use crate::numbers;
+use crate::numbers::count;
 use crate::shell::Shell;
 
 /// Check all records and the whole filter
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
             records,
         },
         || {
-            let records = numbers::count(records, "record");
+            let records = count(records, "record");
             format!("sound: {records}, and the filter knows them all")
         },
     )?;
