@@ -37,8 +37,7 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
-    super::open(&args.list)?;
-    let (list, delta) = (super::read(&args.list)?, super::read(&args.delta)?);
+    let (list, delta) = (super::read_list(&args.list)?, super::read(&args.delta)?);
     let new = delta::apply(&list, &delta).map_err(|error| match error {
         // This one speaks of the delta and says what to do.
         Error::Delta { .. } => error.into(),

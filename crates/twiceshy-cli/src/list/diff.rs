@@ -47,10 +47,7 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
-    let (old, new) = (super::read(&args.old)?, super::read(&args.new)?);
-    // So that the message names the file that is wrong.
-    super::open(&args.old)?;
-    super::open(&args.new)?;
+    let (old, new) = (super::read_list(&args.old)?, super::read_list(&args.new)?);
     let delta = delta::diff(&old, &new).map_err(|error| files::explain(&args.new, error))?;
     if delta.ships() == Ships::Whole(Why::Foreign) && !args.whole {
         bail!(

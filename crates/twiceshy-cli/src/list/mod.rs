@@ -67,15 +67,27 @@ fn open(path: &Path) -> Outcome<AnyList> {
     let file = File::open(path)
         .with_context(|| format!("can't open {name}"))
         .or_hint(|| "`twiceshy list build` makes such a file".into())?;
-    let mut reader = BufReader::with_capacity(1 << 18, file);
-    if reader
+    verify(path, BufReader::with_capacity(1 << 18, file))
+}
+
+/// The bytes of a list file, all of them verified.
+fn read_list(path: &Path) -> Outcome<Vec<u8>> {
+    let bytes = read(path)?;
+    verify(path, &bytes[..])?;
+    Ok(bytes)
+}
+
+fn verify(path: &Path, mut list: impl BufRead) -> Outcome<AnyList> {
+    if list
         .fill_buf()
         .is_ok_and(|start| start.starts_with(b"twsdelta"))
     {
-        bail!("{name} is a delta between lists; `twiceshy list apply` makes a list with it");
+        bail!(
+            "{} is a delta between lists; `twiceshy list apply` makes a list with it",
+            path.display()
+        );
     }
-    let list = AnyList::read_from(reader);
-    list.map_err(|error| files::explain(path, error))
+    AnyList::read_from(list).map_err(|error| files::explain(path, error))
 }
 
 /// The bytes of a list or a delta.
