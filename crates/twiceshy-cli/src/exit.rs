@@ -13,6 +13,8 @@ use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use anyhow::anyhow;
+
 /// What commands return.
 pub(crate) type Outcome<T> = anyhow::Result<T>;
 
@@ -66,6 +68,14 @@ impl<T, E: Into<anyhow::Error>> OrHint<T> for Result<T, E> {
     }
 }
 
+/// Both outcomes of which neither hides the other: two errors become one.
+pub(crate) fn both(one: Outcome<()>, other: Outcome<()>) -> Outcome<()> {
+    match (one, other) {
+        (Err(one), Err(other)) => Err(anyhow!("{}; and {}", chain(&one), chain(&other))),
+        (one, other) => one.and(other),
+    }
+}
+
 /// Ends the program: prints the error, if there is one.
 pub(crate) fn code(outcome: Outcome<Status>) -> ExitCode {
     match outcome {
@@ -108,7 +118,7 @@ fn chain(error: &anyhow::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anyhow::{Context, anyhow};
+    use anyhow::Context;
 
     #[test]
     fn an_error_is_told_once_with_its_cause_and_what_to_do() {
@@ -119,6 +129,16 @@ mod tests {
             chain(&error),
             "opening keys.txt: no such file; check the path"
         );
+    }
+
+    #[test]
+    fn neither_of_two_errors_is_lost() {
+        let error = |text: &str| -> Outcome<()> { Err(anyhow!(text.to_owned())) };
+        let text = |outcome: Outcome<()>| chain(&outcome.unwrap_err());
+        assert!(both(Ok(()), Ok(())).is_ok());
+        assert_eq!(text(both(error("read"), Ok(()))), "read");
+        assert_eq!(text(both(Ok(()), error("close"))), "close");
+        assert_eq!(text(both(error("read"), error("close"))), "read; and close");
     }
 
     #[test]

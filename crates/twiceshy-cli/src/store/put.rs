@@ -10,6 +10,7 @@
 //! next, be it a kill or a loss of power. It is printed after the commit has returned, and the
 //! commit returns after the database has synced.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread;
@@ -24,7 +25,7 @@ use super::place;
 use crate::exit::{self, OrHint, Outcome, Status};
 use crate::interrupt::Interrupt;
 use crate::keys::{Format, FormatArgs, Input, Lines};
-use crate::numbers;
+use crate::numbers::count;
 use crate::shell::Shell;
 
 /// Put records: lines of `key<TAB>value`
@@ -64,10 +65,8 @@ Examples:
 enum Event {
     /// Records to commit, how many lines they were, and how far the input was read.
     Commit(Batch, u64, u64),
-    /// The input can't be read on.
-    Failed(anyhow::Error),
-    /// There is no more.
-    End,
+    /// There is no more, or it can't be read.
+    Ended(Outcome<()>),
     /// Somebody pressed Ctrl-C.
     Interrupted,
 }
@@ -103,18 +102,17 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         value_format: args.value_format,
         batch: args.batch,
     };
-    // It ends with the process if nobody writes to the other end of its pipe any more.
-    thread::spawn(move || reader.run(&sender));
+    reader.spawn(sender);
 
     let mut out = shell.out();
     let mut durable = 0;
     let result = loop {
-        let event = events.recv().unwrap_or(Event::End);
+        let event = events.recv();
         if interrupt.is_set() {
             break Err(anyhow!("interrupted"));
         }
         match event {
-            Event::Commit(batch, records, bytes) => {
+            Ok(Event::Commit(batch, records, bytes)) => {
                 if let Err(error) = opened.store.write(batch) {
                     break Err(error.into());
                 }
@@ -126,19 +124,17 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
                     break Err(error);
                 }
             }
-            Event::Failed(error) => break Err(error),
-            Event::End => break Ok(()),
-            Event::Interrupted => break Err(anyhow!("interrupted")),
+            Ok(Event::Ended(result)) => break result,
+            Ok(Event::Interrupted) => break Err(anyhow!("interrupted")),
+            Err(_) => break Err(anyhow!(DIED)),
         }
     };
     bar.finish();
     let records = opened.store.len();
-    let closed = opened.close();
-    let told = || {
-        let records = numbers::count(durable, "record");
+    let result = exit::both(result, opened.close()).or_hint(|| {
+        let records = count(durable, "record");
         format!("{records} of this run are durable; put the rest again")
-    };
-    let result = result.or_hint(told);
+    });
     match result {
         Err(error) if interrupt.is_set() => {
             exit::report(&error);
@@ -146,11 +142,10 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         }
         result => result?,
     }
-    closed.or_hint(told)?;
     if !args.ack {
         let put = durable;
         shell.print(&Summary { put, records }, || {
-            let put = numbers::count(put, "record");
+            let put = count(put, "record");
             format!("put {put}; the store has {}", HumanCount(records))
         })?;
     }
@@ -179,8 +174,23 @@ struct Reader {
     batch: u64,
 }
 
+/// What nobody should ever see.
+const DIED: &str = "the thread that reads the input has died, and records may be left out";
+
 impl Reader {
-    fn run(mut self, events: &SyncSender<Event>) {
+    /// Reads on a thread of its own, whose last word is how the input ended. The thread ends with the
+    /// process if nobody writes to the other end of its pipe any more.
+    fn spawn(self, events: SyncSender<Event>) {
+        thread::spawn(move || {
+            let run = panic::catch_unwind(AssertUnwindSafe(|| self.run(&events)));
+            let result = run.unwrap_or_else(|_| Err(anyhow!(DIED)));
+            // Whoever has gone needs no more words.
+            let _ = events.send(Event::Ended(result));
+        });
+    }
+
+    /// Sends batches until the input ends, or nobody takes them any more.
+    fn run(mut self, events: &SyncSender<Event>) -> Outcome<()> {
         loop {
             let mut batch = Batch::new();
             batch.durability(Durability::Sync);
@@ -191,20 +201,19 @@ impl Reader {
                 }
                 match self.record(&mut batch) {
                     Ok(true) => records += 1,
-                    Ok(false) => break Some(Event::End),
-                    Err(error) => break Some(Event::Failed(error)),
+                    Ok(false) => break Some(Ok(())),
+                    Err(error) => break Some(Err(error)),
                 }
             };
             // What was read before a bad line is put.
             if records > 0 {
                 let commit = Event::Commit(batch, records, self.lines.bytes());
                 if events.send(commit).is_err() {
-                    return;
+                    return Ok(());
                 }
             }
             if let Some(end) = end {
-                let _ = events.send(end);
-                return;
+                return end;
             }
         }
     }
@@ -228,4 +237,63 @@ fn parse(line: &[u8], format: Format, value_format: Format) -> Outcome<(Vec<u8>,
     format.decode(&line[..tab], &mut key)?;
     value_format.decode(&line[tab + 1..], &mut value)?;
     Ok((key, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Read};
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Reads a line, and then what `then` makes of it.
+    struct Source<F>(Option<&'static [u8]>, F);
+
+    impl<F: FnMut() -> io::Result<usize>> Read for Source<F> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match self.0.take() {
+                Some(mut text) => text.read(buffer),
+                None => (self.1)(),
+            }
+        }
+    }
+
+    /// How many records are committed from an input, and how it ends.
+    fn read(then: impl FnMut() -> io::Result<usize> + Send + 'static) -> (u64, Outcome<()>) {
+        let source = Source(Some(b"anna\t1\notto\t2\n"), then);
+        let reader = Reader {
+            lines: Input::of_reader("here", Box::new(source)).lines(),
+            format: Format::Line,
+            value_format: Format::Line,
+            batch: 1,
+        };
+        let (sender, events) = mpsc::sync_channel(2);
+        // As the one that waits for Ctrl-C.
+        let _other = sender.clone();
+        reader.spawn(sender);
+        let mut put = 0;
+        loop {
+            match events.recv_timeout(Duration::from_secs(60)) {
+                Ok(Event::Commit(_, records, _)) => put += records,
+                Ok(Event::Ended(result)) => return (put, result),
+                other => panic!("nothing is said about the end: {:?}", other.err()),
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_end_of_the_input_is_its_end() {
+        let (put, result) = read(|| Ok(0));
+        assert_eq!((put, result.is_ok()), (2, true));
+        let (put, result) = read(|| Err(io::Error::other("the disk is on fire")));
+        assert_eq!(put, 2);
+        assert!(format!("{:#}", result.unwrap_err()).contains("on fire"));
+    }
+
+    #[test]
+    fn a_reader_that_dies_is_an_error() {
+        let (put, result) = read(|| panic!("on purpose"));
+        assert_eq!(put, 2);
+        assert_eq!(result.unwrap_err().to_string(), DIED);
+    }
 }
