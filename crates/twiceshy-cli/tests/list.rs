@@ -179,6 +179,29 @@ fn what_an_update_needs_it_asks_for() {
     assert!(error.contains("only static"), "{error}");
 }
 
+/// Keys that were lost would be members that are answered wrongly from then on.
+#[test]
+fn keys_that_are_not_all_there_change_nothing() {
+    let desk = lists();
+    desk.ok("list build --yes yes --no no --out l");
+    let (list, keys) = (desk.read("l"), desk.read("l.keys"));
+    let half = keys.len() / 2;
+    let line = half + keys[half..].iter().position(|&b| b == b'\n').unwrap() + 1;
+    for end in [half, line] {
+        desk.write("l.keys", &keys[..end]);
+        let error = desk.feed_fails("list update l --add-yes - --delta d", "x\n");
+        assert!(
+            error.contains("l.keys is damaged") && error.contains("list build"),
+            "{error}"
+        );
+        assert_eq!(desk.read("l"), list);
+        assert!(!desk.path("d").exists());
+    }
+    desk.write("l.keys", keys);
+    desk.feed_ok("list update l --add-yes -", "x\n");
+    is_exact(&desk, "l", "yes", "no");
+}
+
 #[test]
 fn a_key_on_both_lists_is_named() {
     let desk = Desk::new();

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
             info.kind
         );
     }
-    let (head, mut keys) = keys::read(&args.list, &old, shell)?;
+    let (head, mut keys) = shell.busy("reading keys", || keys::read(&args.list, &old))?;
     let mut report = Report::default();
     change(args, &mut keys, &mut report, shell)?;
     let new = shell.busy("building", || match info.hash {
