@@ -1,12 +1,13 @@
 //! Output files that are there whole or not at all.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
 use crate::exit::{OrHint, Outcome};
+use crate::scratch::Part;
 
 /// What is wrong with a file that the library could not open, and what to do.
 pub(crate) fn explain(path: &Path, error: twiceshy::Error) -> anyhow::Error {
@@ -45,15 +46,22 @@ pub(crate) fn replace(
     }
     let name = path.display();
     // What a link points at is replaced, not the link.
-    let target = fs::canonicalize(path);
-    let path = target.as_deref().unwrap_or(path);
-    let written = match fs::metadata(path) {
-        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => write_into(path, write),
-        _ => write_beside(path, write),
+    let path = &behind_links(path);
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
     };
-    written
-        .with_context(|| format!("can't write {name}"))
-        .or_hint(|| "make room or choose another path; nothing was replaced".into())
+    match fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
+            write_into(path, write).with_context(|| format!("can't write {name}"))
+        }
+        _ => {
+            write_beside(path, folder, write)
+                .with_context(|| format!("can't write {name}"))
+                .or_hint(|| "make room or choose another path; nothing was replaced".into())?;
+            sync_names(folder).with_context(|| format!("{name} is written, but may not stay"))
+        }
+    }
 }
 
 /// Does `-` stand for standard output here?
@@ -69,23 +77,66 @@ fn write_into(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
 
 fn write_beside(
     path: &Path,
+    folder: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".twiceshy-").suffix(".part");
-    // As any other new file, not for the owner alone, as temporary files are.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.tempfile_in(folder)?;
-    let mut writer = BufWriter::with_capacity(1 << 18, &file);
+    let part = Part::new(folder)?;
+    let mut writer = BufWriter::with_capacity(1 << 18, part.file());
     write(&mut writer)?;
     writer.flush()?;
     drop(writer);
-    file.as_file().sync_all()?;
-    file.persist(path)?;
+    allow_as_before(part.file(), path, folder)?;
+    part.file().sync_all()?;
+    part.persist(path)
+}
+
+/// Makes the name of a file safe from a loss of power.
+fn sync_names(folder: &Path) -> io::Result<()> {
+    // Windows has no such call, and needs none: its file systems keep a journal of names.
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// The path behind all symbolic links, also where nothing is there yet.
+fn behind_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    // As many as Linux follows.
+    for _ in 0..40 {
+        let Ok(target) = fs::read_link(&path) else {
+            break;
+        };
+        path.pop();
+        path.push(target);
+    }
+    path
+}
+
+/// Gives a file, which is its owner's alone so far, the mode and the owner of the one in whose place
+/// it goes, or those of any other new file of the folder.
+#[cfg(unix)]
+fn allow_as_before(file: &File, path: &Path, folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+
+    let Ok(old) = fs::metadata(path) else {
+        // Only a new file shows what the process lets others do.
+        let mut builder = tempfile::Builder::new();
+        builder.permissions(PermissionsExt::from_mode(0o666));
+        let new = builder.tempfile_in(folder)?;
+        return file.set_permissions(new.as_file().metadata()?.permissions());
+    };
+    let mut mode = old.permissions().mode();
+    if fchown(file, Some(old.uid()), Some(old.gid())).is_err()
+        && fchown(file, None, Some(old.gid())).is_err()
+    {
+        // What its group might do is not for another one.
+        mode &= !0o070;
+    }
+    file.set_permissions(PermissionsExt::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn allow_as_before(_: &File, _: &Path, _: &Path) -> io::Result<()> {
     Ok(())
 }

@@ -14,6 +14,7 @@
 //! | [`shell`] | `--json` and `--quiet`; standard output; notes and progress bars on standard error |
 //! | [`keys`] | keys as lines, hexadecimal, base64 or numbers, in constant memory |
 //! | [`files`] | output files that are there whole or not at all |
+//! | [`scratch`] | what goes away again, whatever happens |
 //! | [`numbers`], [`table`] | figures for people |
 //! | [`exit`] | exit codes, and errors that say what to do next |
 
@@ -28,6 +29,7 @@ mod keys;
 mod list;
 mod man;
 mod numbers;
+mod scratch;
 mod shell;
 mod store;
 mod table;

@@ -6,6 +6,7 @@ mod support;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -316,4 +317,93 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let expected = lines(0..acknowledged, |i| format!("key {i}\tfound\tvalue {i}"));
     assert!(desk.feed_ok("store get small/s", keys) == expected);
     desk.ok("store verify small/s");
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).unwrap();
+    names
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+/// As if it had been there for an hour.
+fn make_old(path: &Path) {
+    let hour = std::time::Duration::from_secs(3600);
+    let then = std::time::SystemTime::now() - hour;
+    File::open(path).unwrap().set_modified(then).unwrap();
+}
+
+/// What is in a store is for its owner, also while it is attacked.
+#[test]
+fn the_copy_under_attack_is_private_and_goes_away() {
+    let desk = Desk::new();
+    desk.ok("store create s");
+    desk.feed_ok("store put s", "anna\t1\n");
+    let work = desk.path("work");
+    std::fs::create_dir(&work).unwrap();
+    let attack = "store attack s --work work --probes 4000000000";
+    for (name, number) in [("-INT", 2), ("-TERM", 15), ("-KILL", 9)] {
+        let mut child = start(desk.command(attack));
+        while names(&work).is_empty() || !work.join(&names(&work)[0]).join("store").exists() {
+            assert!(child.try_wait().unwrap().is_none(), "it ended");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert_eq!(mode(&work.join(&names(&work)[0])), 0o700);
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().signal(), Some(number));
+        assert_eq!(names(&work).len(), usize::from(name == "-KILL"), "{name}");
+    }
+    // The next one takes along what was left, when it is old enough to be nobody's.
+    make_old(&work.join(&names(&work)[0]));
+    desk.ok("store attack s --work work --probes 10 --replays 10");
+    assert_eq!(names(&work).len(), 0);
+}
+
+#[test]
+fn files_are_replaced_with_their_modes_and_through_links() {
+    let desk = Desk::new();
+    desk.write("yes", "anna\n").write("no", "otto\n");
+    desk.write("any", "");
+    let usual = mode(&desk.path("any"));
+    desk.ok("filter build --input yes --out f");
+    desk.ok("list build --yes yes --no no --out l");
+    assert_eq!(mode(&desk.path("f")), usual, "a new file is as any other");
+    for wanted in [0o600, 0o640, 0o444] {
+        let paths = ["f", "l", "l.keys"].map(|name| desk.path(name));
+        for path in &paths {
+            std::fs::set_permissions(path, PermissionsExt::from_mode(wanted)).unwrap();
+        }
+        desk.ok("filter build --input yes --out f");
+        // It may say that so small a list had no room.
+        let said = desk.feed("list update l --add-yes -", format!("{wanted}\n"));
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(paths.map(|path| mode(&path)), [wanted; 3]);
+    }
+
+    std::os::unix::fs::symlink("later", desk.path("link")).unwrap();
+    desk.ok("filter build --input yes --out link");
+    assert!(desk.path("link").is_symlink(), "it still leads there");
+    assert_eq!(desk.ok("filter query later anna"), "anna\tmaybe\n");
+}
+
+#[test]
+fn parts_that_nobody_writes_any_more_go_away() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.path("out")).unwrap();
+    let parts = ["left", "held", "young"].map(|name| format!("out/.twiceshy-{name}.part"));
+    for part in &parts {
+        desk.write(part, "half a filter");
+    }
+    make_old(&desk.path(&parts[0]));
+    make_old(&desk.path(&parts[1]));
+    let held = File::open(desk.path(&parts[1])).unwrap();
+    held.lock().unwrap();
+    desk.feed_ok("filter build --out out/f", "anna\n");
+    let mut left = names(&desk.path("out"));
+    left.sort();
+    assert_eq!(left, [".twiceshy-held.part", ".twiceshy-young.part", "f"]);
 }

@@ -16,7 +16,6 @@ use anyhow::{Context, bail};
 use clap::value_parser;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
-use tempfile::TempDir;
 use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy_report::Table;
 
@@ -24,6 +23,7 @@ use super::any::AnyStore;
 use super::place::{self, Choices, FilterKind};
 use crate::exit::{OrHint, Outcome, Status};
 use crate::numbers::count;
+use crate::scratch::Folder;
 use crate::shell::{Progress, Shell, Unit};
 
 /// Attack a copy of a store by repeating its filter's mistakes
@@ -212,15 +212,10 @@ fn words(report: &Report) -> String {
 }
 
 /// A copy of the store, made while nobody has it open.
-fn copy(args: &Args, choices: &Choices, shell: &Shell) -> Outcome<(TempDir, PathBuf)> {
+fn copy(args: &Args, choices: &Choices, shell: &Shell) -> Outcome<(Folder, PathBuf)> {
     let _lock = lock(&choices.lock_file(&args.path))?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("twiceshy-attack-");
-    let folder = match &args.work {
-        Some(work) => builder.tempdir_in(work),
-        None => builder.tempdir(),
-    };
-    let folder = folder
+    let parent = args.work.clone().unwrap_or_else(std::env::temp_dir);
+    let folder = Folder::new(&parent, "twiceshy-attack-")
         .context("can't make a directory for the copy")
         .or_hint(|| "choose one with `--work`".into())?;
     let copy = folder.path().join("store");
