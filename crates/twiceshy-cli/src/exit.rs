@@ -7,7 +7,7 @@
 //! | 2 | an error, the command line's included |
 //!
 //! A reader that goes away (`twiceshy … | head`) is no error and no message: what was asked
-//! for is done.
+//! for is done. Where it is not, because each answer is a change, it is an error.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -69,10 +69,11 @@ impl<T, E: Into<anyhow::Error>> OrHint<T> for Result<T, E> {
 }
 
 /// Both outcomes of which neither hides the other: two errors become one.
-pub(crate) fn both(one: Outcome<()>, other: Outcome<()>) -> Outcome<()> {
+pub(crate) fn both<T>(one: Outcome<T>, other: Outcome<()>) -> Outcome<T> {
     match (one, other) {
         (Err(one), Err(other)) => Err(anyhow!("{}; and {}", chain(&one), chain(&other))),
-        (one, other) => one.and(other),
+        (one, Ok(())) => one,
+        (Ok(_), Err(other)) => Err(other),
     }
 }
 

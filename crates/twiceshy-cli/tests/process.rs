@@ -163,6 +163,30 @@ fn acknowledgements_that_nobody_reads_are_an_error() {
     );
 }
 
+/// Records would be left without a word.
+#[test]
+fn deletions_of_which_nobody_hears_are_an_error() {
+    let desk = Desk::new();
+    desk.ok("store create s");
+    desk.feed_ok("store put s", lines(0..10, |i| format!("{i}\t{i}")));
+    let mut child = start(desk.command("store delete s"));
+    let mut stdin = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    writeln!(stdin, "0").unwrap();
+    assert_eq!(answers.next().unwrap().unwrap(), "0\tdeleted");
+    drop(answers);
+    writeln!(stdin, "1").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert!(
+        err.contains("nobody reads") && err.contains("2 records"),
+        "{err}"
+    );
+    drop(stdin);
+    assert!(desk.ok("store verify s").contains("8 records"));
+}
+
 /// Whoever asks one question at a time gets each answer before the next.
 #[test]
 fn a_partner_in_conversation() {

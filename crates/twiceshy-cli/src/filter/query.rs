@@ -30,15 +30,13 @@ Examples:
   seq 100 | twiceshy filter query ids.filter --format u64 --json";
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
-    let open = || match args.popular {
-        true => weighted::open_popular(&args.filter),
+    let asked = args.questions.open(shell)?;
+    let contains = match args.popular {
+        true => weighted::open_popular(&args.filter)?,
         false => {
             let filter = super::open(&args.filter)?;
-            Ok(Box::new(move |key: &[u8]| filter.contains(key)) as Ask)
+            Box::new(move |key: &[u8]| filter.contains(key)) as Ask
         }
     };
-    let (status, _) = args.questions.answer(shell, open, |contains, key| {
-        Ok(Reply::new(contains(key), "maybe", "no"))
-    })?;
-    Ok(status)
+    asked.answer(shell, |key| Ok(Reply::new(contains(key), "maybe", "no")))
 }

@@ -46,38 +46,58 @@ impl Reply {
     }
 }
 
+/// Keys that are there to be answered.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// The one that was an argument, with its text.
+    One { text: Vec<u8>, key: Vec<u8> },
+    /// Those of an input.
+    Many(Input, Format),
+}
+
 impl Questions {
-    /// Answers all of them in their order. `open` makes what answers, once the input is known
-    /// to be there.
-    pub(crate) fn answer<T>(
-        &self,
-        shell: &Shell,
-        open: impl FnOnce() -> Outcome<T>,
-        mut answer: impl FnMut(&mut T, &[u8]) -> Outcome<Reply>,
-    ) -> Outcome<(Status, T)> {
+    /// Opens the input, if there is one.
+    pub(crate) fn open(&self, shell: &Shell) -> Outcome<Asked> {
         let format = self.format.format;
+        match self.key.as_ref().filter(|&key| key != "-") {
+            Some(text) => Ok(Asked::One {
+                text: bytes_of(text),
+                key: argument(text, format)?,
+            }),
+            None => Ok(Asked::Many(Input::open(&self.input, shell)?, format)),
+        }
+    }
+}
+
+impl Asked {
+    /// Answers all of them in their order.
+    pub(crate) fn answer(
+        self,
+        shell: &Shell,
+        mut answer: impl FnMut(&[u8]) -> Outcome<Reply>,
+    ) -> Outcome<Status> {
         let mut out = shell.out();
-        if let Some(text) = self.key.as_ref().filter(|&key| key != "-") {
-            let key = argument(text, format)?;
-            let mut subject = open()?;
-            let reply = answer(&mut subject, &key)?;
-            write(&mut out, shell, &bytes_of(text), &reply)?;
-            out.finish()?;
-            return Ok((Status::yes_if(reply.is_yes), subject));
-        }
-        let input = Input::open(&self.input, shell)?;
-        let mut subject = open()?;
-        let mut lines = input.lines_with_bar("answering", &shell.while_printing());
-        while let Some(line) = lines.next_key(format)? {
-            let reply = answer(&mut subject, line.key)?;
-            write(&mut out, shell, line.text, &reply)?;
-            if lines.is_drained() {
-                // Whoever asks one question at a time gets each answer before the next.
-                out.flush()?;
+        let status = match self {
+            Asked::One { text, key } => {
+                let reply = answer(&key)?;
+                write(&mut out, shell, &text, &reply)?;
+                Status::yes_if(reply.is_yes)
             }
-        }
+            Asked::Many(input, format) => {
+                let mut lines = input.lines_with_bar("answering", &shell.while_printing());
+                while let Some(line) = lines.next_key(format)? {
+                    let reply = answer(line.key)?;
+                    write(&mut out, shell, line.text, &reply)?;
+                    if lines.is_drained() {
+                        // Whoever asks one question at a time gets each answer before the next.
+                        out.flush()?;
+                    }
+                }
+                Status::Success
+            }
+        };
         out.finish()?;
-        Ok((Status::Success, subject))
+        Ok(status)
     }
 }
 

@@ -25,9 +25,9 @@ Examples:
   twiceshy list query block.list --input visited.txt | grep 'yes$'";
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
-    let open = || super::open(&args.list);
-    let (status, _) = args.questions.answer(shell, open, |list, key| {
+    let asked = args.questions.open(shell)?;
+    let list = super::open(&args.list)?;
+    asked.answer(shell, |key| {
         Ok(Reply::new(list.answer(key).is_yes(), "yes", "no"))
-    })?;
-    Ok(status)
+    })
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::place;
-use crate::exit::{Outcome, Status};
+use crate::exit::{self, Outcome, Status};
 use crate::keys::{Format, Questions, Reply};
 use crate::shell::Shell;
 
@@ -30,8 +30,9 @@ Examples:
   printf '00ff\\n' | twiceshy store get shop.db --format hex --value-format hex";
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
-    let open = || place::open(&args.path, shell);
-    let (status, opened) = args.questions.answer(shell, open, |opened, key| {
+    let asked = args.questions.open(shell)?;
+    let opened = place::open(&args.path, shell)?;
+    let status = asked.answer(shell, |key| {
         let Some(value) = opened.store.get(key)? else {
             return Ok(Reply::new(false, "found", "absent"));
         };
@@ -40,7 +41,6 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         let mut reply = Reply::new(true, "found", "absent");
         reply.value = Some(text);
         Ok(reply)
-    })?;
-    opened.close_after_reading()?;
-    Ok(status)
+    });
+    exit::both(status, opened.close_after_reading())
 }
