@@ -32,6 +32,25 @@ pub(crate) fn explain(path: &Path, error: twiceshy::Error) -> anyhow::Error {
     }
 }
 
+/// The length of a file, if it has one.
+pub(crate) fn length(file: &File) -> Option<u64> {
+    let metadata = file.metadata().ok()?;
+    metadata.is_file().then_some(metadata.len())
+}
+
+/// Refuses a file that is longer or shorter than it says itself.
+pub(crate) fn check_length(path: &Path, length: Option<u64>, expected: u64) -> Outcome<()> {
+    match length {
+        Some(length) if length != expected => Err(explain(
+            path,
+            twiceshy::Error::Corrupt {
+                reason: format!("it has {length} bytes, and says itself that it has {expected}"),
+            },
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Writes a file: beside it first, then in its place, so that neither a crash nor a full disk
 /// leaves half of it or takes the old one away. `-` is standard output; a device or a pipe is
 /// written as it is.

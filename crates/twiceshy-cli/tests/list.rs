@@ -294,6 +294,74 @@ fn bad_paths_and_files_say_what_to_do() {
     }
 }
 
+/// What has no end is not read to it, and what is behind the end of a file is not overlooked.
+#[cfg(unix)]
+#[test]
+fn files_have_the_length_that_they_say() {
+    let desk = lists();
+    desk.ok("list build --yes yes --no no --out l");
+    desk.ok("filter build --input yes --out f");
+    let nothing = desk.run("list diff l l --out d");
+    assert_eq!(nothing.code, Some(0), "{nothing:?}");
+    std::os::unix::fs::symlink("/dev/zero", desk.path("zero")).unwrap();
+    for line in [
+        "diff zero l --out x",
+        "diff l zero --out x",
+        "apply zero d --out x",
+        "apply l zero --out x",
+        "update zero --add-yes yes",
+        "build --yes yes --no no --like zero --out x",
+    ] {
+        let error = desk.fails(&format!("list {line}"));
+        assert!(error.contains("zero is no regular file"), "{line}: {error}");
+    }
+    assert!(desk.fails("list info zero").contains("zero is no"));
+    // Larger than any memory, if somebody read it.
+    let sparse = fs::File::create(desk.path("sparse")).unwrap();
+    sparse.set_len(1 << 43).unwrap();
+    for line in [
+        "diff l sparse --out x",
+        "apply l sparse --out x",
+        "update sparse --add-yes yes",
+    ] {
+        let error = desk.fails(&format!("list {line}"));
+        assert!(error.contains("sparse is no"), "{line}: {error}");
+    }
+    fs::copy(desk.path("l"), desk.path("m")).unwrap();
+    fs::copy(desk.path("l.keys"), desk.path("m.keys")).unwrap();
+    fs::remove_file(desk.path("l.keys")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", desk.path("l.keys")).unwrap();
+    assert!(
+        desk.fails("list update l --add-yes yes")
+            .contains("l.keys is no regular file")
+    );
+
+    for (file, lines) in [
+        (
+            "m",
+            &[
+                "list info m",
+                "list diff m l --out x",
+                "list update m --add-yes yes",
+            ][..],
+        ),
+        (
+            "f",
+            &["filter info f", "filter verify f", "filter query f a"],
+        ),
+    ] {
+        desk.write(file, [&desk.read(file)[..], b"more"].concat());
+        for line in lines {
+            let error = desk.fails(line);
+            assert!(
+                error.contains(&format!("{file} is damaged")),
+                "{line}: {error}"
+            );
+        }
+    }
+    assert!(!desk.path("x").exists());
+}
+
 #[test]
 fn a_list_can_go_down_a_pipe() {
     let desk = lists();

@@ -66,6 +66,9 @@ fn open(path: &Path) -> Outcome<AnyFilter> {
     let file = File::open(path)
         .with_context(|| format!("can't open {name}"))
         .or_hint(|| "`twiceshy filter build` makes such a file".into())?;
+    let length = files::length(&file);
     let filter = AnyFilter::read_from(BufReader::with_capacity(1 << 18, file));
-    filter.map_err(|error| files::explain(path, error))
+    let filter = filter.map_err(|error| files::explain(path, error))?;
+    files::check_length(path, length, filter.info().file_bytes)?;
+    Ok(filter)
 }

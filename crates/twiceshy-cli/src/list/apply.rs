@@ -37,7 +37,10 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
-    let (list, delta) = (super::read_list(&args.list)?, super::read(&args.delta)?);
+    let (list, delta) = (
+        super::read_verified(&args.list)?,
+        super::read_delta(&args.delta)?,
+    );
     let new = delta::apply(&list, &delta).map_err(|error| match error {
         // This one speaks of the delta and says what to do.
         Error::Delta { .. } => error.into(),

@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
     let format = args.format.format;
     let yes = Keys::read(&args.yes, format, shell)?;
     let no = Keys::read(&args.no, format, shell)?;
-    let old = args.like.as_deref().map(super::read).transpose()?;
+    let old = args.like.as_deref().map(super::read_list).transpose()?;
     let hash = match (&args.like, &old) {
         (Some(path), Some(old)) => {
             let info = twiceshy::any::peek(old);

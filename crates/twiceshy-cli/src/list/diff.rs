@@ -47,7 +47,10 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
-    let (old, new) = (super::read_list(&args.old)?, super::read_list(&args.new)?);
+    let (old, new) = (
+        super::read_verified(&args.old)?,
+        super::read_verified(&args.new)?,
+    );
     let delta = delta::diff(&old, &new).map_err(|error| files::explain(&args.new, error))?;
     if delta.ships() == Ships::Whole(Why::Foreign) && !args.whole {
         bail!(

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use twiceshy::file::HEADER_BYTES;
 use twiceshy::lists::List;
@@ -29,6 +29,9 @@ use crate::keys::Format;
 
 /// The number of this format.
 const NUMBER: u32 = 2;
+
+/// How every file of keys begins.
+const START: &[u8] = b"{\"twiceshy_list_keys\":";
 
 /// The first line of a file of keys.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -113,12 +116,16 @@ pub(super) fn read(path: &Path, list: &[u8]) -> Outcome<(Head, BTreeMap<Vec<u8>,
             again()
         );
     }
-    let text = super::read(&keys_path)?;
+    let no_keys = || format!("{name} is no file of keys");
+    let text = super::read(&keys_path, |start, _| match start.starts_with(START) {
+        true => Ok(()),
+        false => Err(anyhow!(no_keys())).or_hint(again),
+    })?;
     let head: Head = text
         .split(|&byte| byte == b'\n')
         .next()
         .and_then(|line| serde_json::from_slice(line).ok())
-        .with_context(|| format!("{name} is no file of keys"))
+        .with_context(no_keys)
         .or_hint(again)?;
     match head.twiceshy_list_keys {
         NUMBER => {}

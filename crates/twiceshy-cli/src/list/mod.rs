@@ -12,12 +12,13 @@ mod query;
 mod update;
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use twiceshy::any::AnyList;
+use twiceshy::any::{self, AnyList};
+use twiceshy::file::HEADER_BYTES;
 
 use crate::exit::{OrHint, Outcome, Status};
 use crate::files;
@@ -67,32 +68,78 @@ fn open(path: &Path) -> Outcome<AnyList> {
     let file = File::open(path)
         .with_context(|| format!("can't open {name}"))
         .or_hint(|| "`twiceshy list build` makes such a file".into())?;
-    verify(path, BufReader::with_capacity(1 << 18, file))
+    let length = files::length(&file);
+    let list = verify(path, BufReader::with_capacity(1 << 18, file))?;
+    files::check_length(path, length, list.info().file_bytes)?;
+    Ok(list)
 }
 
 /// The bytes of a list file, all of them verified.
-fn read_list(path: &Path) -> Outcome<Vec<u8>> {
-    let bytes = read(path)?;
+fn read_verified(path: &Path) -> Outcome<Vec<u8>> {
+    let bytes = read_list(path)?;
     verify(path, &bytes[..])?;
     Ok(bytes)
 }
 
+/// The bytes of a list file, as many as its header says.
+fn read_list(path: &Path) -> Outcome<Vec<u8>> {
+    read(path, |start, length| {
+        refuse_delta(path, start)?;
+        let info = any::peek(start).map_err(|error| files::explain(path, error))?;
+        files::check_length(path, Some(length), info.file_bytes)
+    })
+}
+
 fn verify(path: &Path, mut list: impl BufRead) -> Outcome<AnyList> {
-    if list
-        .fill_buf()
-        .is_ok_and(|start| start.starts_with(b"twsdelta"))
-    {
+    if let Ok(start) = list.fill_buf() {
+        refuse_delta(path, start)?;
+    }
+    AnyList::read_from(list).map_err(|error| files::explain(path, error))
+}
+
+/// How a delta begins.
+const DELTA: &[u8] = b"twsdelta";
+
+fn refuse_delta(path: &Path, start: &[u8]) -> Outcome<()> {
+    if start.starts_with(DELTA) {
         bail!(
             "{} is a delta between lists; `twiceshy list apply` makes a list with it",
             path.display()
         );
     }
-    AnyList::read_from(list).map_err(|error| files::explain(path, error))
+    Ok(())
 }
 
-/// The bytes of a list or a delta.
-fn read(path: &Path) -> Outcome<Vec<u8>> {
-    fs::read(path)
-        .with_context(|| format!("can't read {}", path.display()))
-        .or_hint(|| "check the path".into())
+/// The bytes of a delta.
+fn read_delta(path: &Path) -> Outcome<Vec<u8>> {
+    read(path, |start, _| match start.starts_with(DELTA) {
+        true => Ok(()),
+        false => bail!(
+            "{} is no delta; `twiceshy list diff` and `list update --delta` make them",
+            path.display()
+        ),
+    })
+}
+
+/// The bytes of a regular file, if `check` finds nothing wrong with how it begins and how long it
+/// is: what is another file may be large, and a device has no end.
+fn read(path: &Path, check: impl FnOnce(&[u8], u64) -> Outcome<()>) -> Outcome<Vec<u8>> {
+    let reading = || format!("can't read {}", path.display());
+    let hint = || "check the path".into();
+    // Asked before it is opened: whoever opens a pipe waits for the other end.
+    let metadata = fs::metadata(path).with_context(reading).or_hint(hint)?;
+    if !metadata.is_file() {
+        bail!("{} is no regular file; give one", path.display());
+    }
+    let mut file = File::open(path).with_context(reading).or_hint(hint)?;
+    let mut bytes = Vec::new();
+    let start = (&mut file)
+        .take(HEADER_BYTES as u64)
+        .read_to_end(&mut bytes);
+    start.with_context(reading)?;
+    check(&bytes, metadata.len())?;
+    file.take(metadata.len())
+        .read_to_end(&mut bytes)
+        .with_context(reading)?;
+    Ok(bytes)
 }

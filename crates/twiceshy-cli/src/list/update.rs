@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
     if args.add_yes.is_none() && args.add_no.is_none() && args.remove.is_none() {
         bail!("nothing to do; say `--add-yes`, `--add-no` or `--remove`");
     }
-    let old = super::read(&args.list)?;
+    let old = super::read_list(&args.list)?;
     let info = twiceshy::any::peek(&old).map_err(|error| files::explain(&args.list, error))?;
     if info.kind != FilterKind::StaticYesNo {
         bail!(
