@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use crate::exit::{OrHint, Outcome};
 use crate::scratch::Part;
@@ -81,6 +81,26 @@ pub(crate) fn replace(
             sync_names(folder).with_context(|| format!("{name} is written, but may not stay"))
         }
     }
+}
+
+/// Refuses to write a file in the place of one that is read.
+pub(crate) fn refuse_to_replace<'p>(
+    out: &Path,
+    inputs: impl IntoIterator<Item = &'p Path>,
+) -> Outcome<()> {
+    // What is not there yet is no input.
+    let Ok(place) = fs::canonicalize(out) else {
+        return Ok(());
+    };
+    for input in inputs {
+        if fs::canonicalize(input).is_ok_and(|input| input == place) && place.is_file() {
+            bail!(
+                "{} is read, and would be overwritten; write to another path",
+                input.display()
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Does `-` stand for standard output here?

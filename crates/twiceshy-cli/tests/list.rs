@@ -218,7 +218,7 @@ fn a_key_on_both_lists_is_named() {
     }
     assert!(
         desk.fails("list build --yes - --no - --out l")
-            .contains("both")
+            .contains("two inputs")
     );
 }
 

@@ -28,7 +28,7 @@ use super::spool::Spool;
 use super::weighted;
 use crate::exit::{OrHint, Outcome, Status};
 use crate::files;
-use crate::keys::{FormatArgs, HashArg, Keys};
+use crate::keys::{self, FormatArgs, HashArg, Keys};
 use crate::numbers::{count, one_in};
 use crate::shell::Shell;
 
@@ -82,6 +82,10 @@ Examples:
   twiceshy filter build --like monday.filter --input tuesday.txt --out tuesday.filter";
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
+    let popular = args.popular.as_deref();
+    let inputs = [args.input.as_path()].into_iter().chain(popular);
+    keys::one_stdin(inputs.clone())?;
+    files::refuse_to_replace(&args.out, inputs)?;
     let plan = Plan::of(args)?;
     let (filter, keys) = match plan.hash {
         HashKind::Xxh3 => plan.build::<Xxh3>(shell),

@@ -57,11 +57,10 @@ impl Plan<'_> {
     }
 
     /// The bits of a filter of so many keys that are popular and others that are not, and the
-    /// hashes of each.
+    /// hashes of each: as many bits as it takes to be wrong for no more than the share that was asked for
+    /// of those keys, too, that have the fewest hashes.
     fn measures(&self, popular: u64, others: u64) -> Outcome<(u64, Weights)> {
         let all = (popular + others).max(1);
-        let bits = sizing::bloom(all, self.fpr)?.bits;
-        let per_key = bits as f64 / all as f64;
         let class = |members: u64, queries| Class {
             members: members as f64,
             queries,
@@ -69,10 +68,21 @@ impl Plan<'_> {
         let share = self.popular_share;
         let classes = match (popular, others) {
             // Of one class, all are alike.
-            (0, _) | (_, 0) => [class(1, 1.0); 2],
+            (0, _) | (_, 0) => [class(all, 1.0); 2],
             _ => [class(popular, share), class(others, 1.0 - share)],
         };
-        Ok((bits, Weights::new(per_key, &classes)?))
+        let mut bits = sizing::bloom(all, self.fpr)?.bits;
+        loop {
+            let weights = Weights::new(bits as f64 / all as f64, &classes)?;
+            let hashes = [0, 1].map(|class| weights.hashes()[class]);
+            let set = popular as f64 * f64::from(hashes[0]) + others as f64 * f64::from(hashes[1]);
+            let load = -(-set / bits as f64).exp_m1();
+            let fewest = hashes[0].min(hashes[1]);
+            if load.powi(fewest as i32) <= self.fpr {
+                return Ok((bits, weights));
+            }
+            bits += bits.div_ceil(50);
+        }
     }
 }
 

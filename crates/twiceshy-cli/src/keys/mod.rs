@@ -11,7 +11,9 @@ mod memory;
 mod questions;
 
 use std::ffi::OsStr;
+use std::path::Path;
 
+use anyhow::bail;
 use clap::Args;
 
 pub(crate) use self::format::Format;
@@ -28,6 +30,15 @@ pub(crate) struct FormatArgs {
     /// How keys are written, on the way in and on the way out
     #[arg(long, value_enum, default_value = "line", value_name = "FORMAT")]
     pub(crate) format: Format,
+}
+
+/// Standard input can be read once: refuses to take it for two inputs.
+pub(crate) fn one_stdin<'p>(inputs: impl IntoIterator<Item = &'p Path>) -> Outcome<()> {
+    let mut stdin = inputs.into_iter().filter(|path| is_stdin(path));
+    if stdin.next().is_some() && stdin.next().is_some() {
+        bail!("standard input can't be two inputs; give a file for one of them");
+    }
+    Ok(())
 }
 
 /// The key that an argument stands for.

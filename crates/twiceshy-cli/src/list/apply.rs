@@ -37,6 +37,7 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
+    files::refuse_to_replace(&args.out, [args.delta.as_path()])?;
     let (list, delta) = (
         super::read_verified(&args.list)?,
         super::read_delta(&args.delta)?,

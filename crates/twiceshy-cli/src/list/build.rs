@@ -16,7 +16,7 @@ use twiceshy::lists::{Bloomier, BuildList, Cascade, IntegratedXor, List, ListFil
 use super::keys;
 use crate::exit::{Outcome, Status};
 use crate::files::{self, is_stdout};
-use crate::keys::{FormatArgs, HashArg, Keys, is_stdin};
+use crate::keys::{FormatArgs, HashArg, Keys, one_stdin};
 use crate::numbers::{count, one_in};
 use crate::shell::Shell;
 
@@ -92,9 +92,10 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
-    if is_stdin(&args.yes) && is_stdin(&args.no) {
-        bail!("standard input can't be both lists; give a file for one of them");
-    }
+    let inputs = [args.yes.as_path(), &args.no];
+    one_stdin(inputs)?;
+    files::refuse_to_replace(&args.out, inputs)?;
+    files::refuse_to_replace(&keys::path_of(&args.out), inputs)?;
     let format = args.format.format;
     let yes = Keys::read(&args.yes, format, shell)?;
     let no = Keys::read(&args.no, format, shell)?;

@@ -47,6 +47,7 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
+    files::refuse_to_replace(&args.out, [args.old.as_path(), &args.new])?;
     let (old, new) = (
         super::read_verified(&args.old)?,
         super::read_verified(&args.new)?,

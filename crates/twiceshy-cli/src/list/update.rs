@@ -14,7 +14,7 @@ use twiceshy::lists::{List, StaticYesNo, delta};
 use super::keys;
 use crate::exit::{OrHint, Outcome, Status};
 use crate::files;
-use crate::keys::{FormatArgs, Keys};
+use crate::keys::{FormatArgs, Keys, one_stdin};
 use crate::numbers::count;
 use crate::shell::Shell;
 
@@ -65,6 +65,17 @@ struct Report {
 pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
     if args.add_yes.is_none() && args.add_no.is_none() && args.remove.is_none() {
         bail!("nothing to do; say `--add-yes`, `--add-no` or `--remove`");
+    }
+    let inputs = [&args.add_yes, &args.add_no, &args.remove];
+    let inputs = inputs.into_iter().flatten().map(PathBuf::as_path);
+    one_stdin(inputs.clone())?;
+    let keys_path = keys::path_of(&args.list);
+    for out in [Some(&args.list), Some(&keys_path), args.delta.as_ref()] {
+        let Some(out) = out else { continue };
+        files::refuse_to_replace(out, inputs.clone())?;
+    }
+    if let Some(delta) = &args.delta {
+        files::refuse_to_replace(delta, [args.list.as_path(), &keys_path])?;
     }
     let old = super::read_list(&args.list)?;
     let info = twiceshy::any::peek(&old).map_err(|error| files::explain(&args.list, error))?;
