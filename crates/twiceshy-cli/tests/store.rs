@@ -141,6 +141,28 @@ fn a_bad_line_is_named_and_those_before_it_are_put() {
     );
 }
 
+/// A key that the store can't take is named by its line, and takes no others along.
+#[test]
+fn keys_that_are_too_long_or_too_short_are_named() {
+    let desk = Desk::new();
+    let long = "k".repeat(600);
+    for (layout, bad) in [("merged", &long[..]), ("split", &long[..]), ("split", "")] {
+        desk.ok(&format!("store create s --engine lmdb --layout {layout}"));
+        let said = desk.feed("store put s", format!("anna\t1\n{bad}\t2\n"));
+        assert_eq!(said.code, Some(2), "{said:?}");
+        let (err, len) = (&said.err, bad.len());
+        assert!(err.contains("line 2 of standard input: a key of"), "{err}");
+        assert!(err.contains(&format!("and this one {len}")), "{err}");
+        assert!(err.contains("1 record of this run"), "{err}");
+        assert_eq!(desk.ok("store get s anna"), "anna\tfound\t1\n");
+        std::fs::remove_dir_all(desk.path("s")).unwrap();
+    }
+    // Hashes stand before keys in the merged layout, so that none is too short.
+    desk.ok("store create s --engine lmdb");
+    desk.feed_ok("store put s", "\tempty\n");
+    assert_eq!(desk.feed_ok("store get s", "\n"), "\tfound\tempty\n");
+}
+
 #[test]
 fn binary_keys_and_values_survive() {
     let desk = Desk::new();

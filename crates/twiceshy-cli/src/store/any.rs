@@ -30,6 +30,9 @@ pub(crate) trait AnyStore: Sync {
     /// How many there are.
     fn len(&self) -> u64;
 
+    /// The bytes of the longest key.
+    fn max_key_len(&self) -> usize;
+
     /// How it is doing.
     fn stats(&self) -> Stats;
 
@@ -85,6 +88,10 @@ impl<E: Engine, L: Ranges> AnyStore for Store<E, L> {
 
     fn len(&self) -> u64 {
         self.len()
+    }
+
+    fn max_key_len(&self) -> usize {
+        self.max_key_len()
     }
 
     fn stats(&self) -> Stats {

@@ -9,6 +9,7 @@
 //! ```
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -140,6 +141,14 @@ impl std::fmt::Debug for Opened {
 }
 
 impl Opened {
+    /// How many bytes a key may have.
+    pub(crate) fn key_lengths(&self) -> RangeInclusive<usize> {
+        // LMDB has no empty keys; in the merged layout, hashes stand before them.
+        let needs_a_byte = (EngineKind::Lmdb, LayoutKind::Split);
+        let least = usize::from((self.choices.engine, self.choices.layout) == needs_a_byte);
+        least..=self.store.max_key_len()
+    }
+
     /// Ends after lookups: saves the filter if there is anything new in it.
     pub(crate) fn close_after_reading(self) -> Outcome<()> {
         if self.rebuilt || self.store.stats().adaptations > 0 {

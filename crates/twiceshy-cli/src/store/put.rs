@@ -10,12 +10,13 @@
 //! next, be it a kill or a loss of power. It is printed after the commit has returned, and the
 //! commit returns after the database has synced.
 
+use std::ops::RangeInclusive;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use clap::value_parser;
 use indicatif::HumanCount;
 use serde::Serialize;
@@ -100,6 +101,7 @@ pub(crate) fn run(args: &Args, shell: &Shell) -> Outcome<Status> {
         lines: input.lines(),
         format: args.format.format,
         value_format: args.value_format,
+        key_lengths: opened.key_lengths(),
         batch: args.batch,
     };
     reader.spawn(sender);
@@ -171,6 +173,7 @@ struct Reader {
     lines: Lines,
     format: Format,
     value_format: Format,
+    key_lengths: RangeInclusive<usize>,
     batch: u64,
 }
 
@@ -225,6 +228,15 @@ impl Reader {
         };
         let parsed = parse(line, self.format, self.value_format);
         let (key, value) = parsed.with_context(|| self.lines.place())?;
+        if !self.key_lengths.contains(&key.len()) {
+            bail!(
+                "{}: a key of this store has {} to {} bytes, and this one {}",
+                self.lines.place(),
+                self.key_lengths.start(),
+                self.key_lengths.end(),
+                key.len()
+            );
+        }
         batch.put(key, value);
         Ok(true)
     }
@@ -265,6 +277,7 @@ mod tests {
             lines: Input::of_reader("here", Box::new(source)).lines(),
             format: Format::Line,
             value_format: Format::Line,
+            key_lengths: 0..=100,
             batch: 1,
         };
         let (sender, events) = mpsc::sync_channel(2);
