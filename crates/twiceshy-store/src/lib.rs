@@ -41,6 +41,7 @@
 //! | a filter and keys in memory | [`twiceshy::AdaptiveSet`] |
 //! | a doubt | [`FilterChoice::Plain`] and [`FilterChoice::None`] in the same store, to compare |
 
+pub mod attack;
 mod batch;
 mod builder;
 mod counters;
