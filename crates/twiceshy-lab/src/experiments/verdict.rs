@@ -2,15 +2,15 @@
 //!
 //! A claim is about one figure: a series somewhere along its axis, or its ratio to another. The
 //! ratio is the median over the rounds of each round's own ratio, in which the machine's drift
-//! cancels; where a panel goes by means, it is the ratio of the means. The figure is held against a bound, which noise may miss by the claim's tolerance.
+//! cancels; where a panel goes by means, it is the ratio of the means. The figure is held against a bound,
+//! which noise may miss by the claim's tolerance.
 
 use std::fmt;
 
 use twiceshy_report::text::number;
 
-use super::result::{Outcome, Point, X};
+use super::outcome::{Outcome, Point, Spread, X};
 use super::spec::{At, Claim, Experiment, Panel, Trend};
-use crate::store::book::Spread;
 
 /// Does a claim hold?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,8 +141,13 @@ fn summary(samples: &[f64], by_mean: bool) -> Option<Spread> {
 }
 
 /// What the samples of a point of a panel come to.
-pub(super) fn figure_of(panel: &Panel, point: &Point) -> Option<Spread> {
+pub(crate) fn figure_of(panel: &Panel, point: &Point) -> Option<Spread> {
     summary(&point.samples, panel.mean)
+}
+
+/// How many times a point of a panel is another one.
+pub(crate) fn ratio_of(panel: &Panel, point: &Point, other: &Point) -> Option<Spread> {
+    ratio(&point.samples, &other.samples, panel.mean)
 }
 
 /// The figures that a claim is about.

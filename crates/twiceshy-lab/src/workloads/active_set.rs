@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
     open,
 };
 
-fn open(parameters: &Parameters, seed: u64) -> Result<Box<dyn Queries>> {
+fn open(parameters: &Parameters, seed: u64) -> Result<Queries<'static>> {
     Ok(Box::new(ActiveSet::new(
         parameters.positive("exponent")?,
         parameters.count("live", 1)?,
@@ -163,7 +163,9 @@ fn offsets(ring: u32) -> Vec<u32> {
     (0..TREND).map(|i| offset(i).max(1)).collect()
 }
 
-impl Queries for ActiveSet {
+impl Iterator for ActiveSet {
+    type Item = u64;
+
     fn next(&mut self) -> Option<u64> {
         Some(self.ask())
     }

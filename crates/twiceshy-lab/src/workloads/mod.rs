@@ -1,13 +1,13 @@
 //! What is asked for, and in which order.
 //!
-//! A workload makes *numbers*; whoever asks turns a number into a key ([`Keys`]), so that the
-//! same workload asks for words, paths or 64-bit numbers, and a test can say exactly what has to
-//! come out. An experiment names one by a string with parameters, and what it leaves out is as
+//! A workload makes *numbers*; a [`Source`] turns a number into a key, so that the same workload asks
+//! for words, paths or 64-bit numbers, and a test can say exactly what has to come out. An experiment names one by a string with parameters, and what it leaves out is as
 //! in the papers:
 //!
 //! ```text
 //! zipf                                 zipf(exponent=1.1, keys=1e6)
 //! active-set(exponent=0.5)             trace(live=512, tail=1.2)
+//! real:package-names
 //! ```
 //!
 //! | module | what is in it |
@@ -15,24 +15,25 @@
 //! | [`spec`] | such strings |
 //! | [`uniform`], [`zipf`], [`power_law`] | draws that know nothing of each other |
 //! | [`active_set`], [`trace`] | keys that come, are popular for a while, and go |
-//! | [`rounds`], [`replay`] | adversaries, who listen to the answers |
+//! | [`rounds`] | an adversary, who listens to the answers; not by name |
 //! | [`churn`] | members that are replaced |
+//! | [`source`] | keys for numbers |
 //! | [`weighted`], [`real`] | words by their frequency, paths: real keys, if they were fetched |
 //! | [`random`] | where all chance comes from |
 //!
-//! To add one: a file with a type that implements [`Queries`], and an [`Entry`] in [`ALL`].
+//! To add one: a file with an iterator over numbers, and an [`Entry`] in [`ALL`].
 
-pub(crate) mod active_set;
+mod active_set;
 pub(crate) mod churn;
 mod power_law;
 pub(crate) mod random;
-pub(crate) mod real;
-mod replay;
+mod real;
 pub(crate) mod rounds;
+pub(crate) mod source;
 mod spec;
 mod trace;
 mod uniform;
-pub(crate) mod weighted;
+mod weighted;
 pub(crate) mod zipf;
 
 use std::fmt;
@@ -41,23 +42,8 @@ use anyhow::Result;
 
 use spec::Parameters;
 
-/// Somebody who asks.
-pub(crate) trait Queries {
-    /// The number of the next key; `None` if they have nothing left to ask.
-    fn next(&mut self) -> Option<u64>;
-
-    /// Tells how the last question was answered. Only adversaries care.
-    fn hear(&mut self, _answer: Answer) {}
-}
-
-/// What became of a query for a key that is no member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// The filter said "no".
-    Right,
-    /// It said "maybe": a false positive.
-    Wrong,
-}
+/// Somebody who asks for numbers.
+pub(crate) type Queries<'q> = Box<dyn Iterator<Item = u64> + 'q>;
 
 /// A workload's line in the list of workloads.
 pub(crate) struct Entry {
@@ -66,7 +52,7 @@ pub(crate) struct Entry {
     pub(crate) about: &'static str,
     /// Names and defaults.
     pub(crate) parameters: &'static [(&'static str, f64)],
-    open: fn(&Parameters, u64) -> Result<Box<dyn Queries>>,
+    open: fn(&Parameters, u64) -> Result<Queries<'static>>,
 }
 
 /// With its parameters, as an experiment would name it.
@@ -87,8 +73,6 @@ pub(crate) const ALL: &[Entry] = &[
     power_law::ENTRY,
     active_set::ENTRY,
     trace::ENTRY,
-    rounds::ENTRY,
-    replay::ENTRY,
 ];
 
 /// Starts the workload that a string names. The same string and seed ask the same questions.
@@ -96,9 +80,17 @@ pub(crate) const ALL: &[Entry] = &[
 /// # Errors
 /// If there is no such workload or parameter, or a value makes no sense; the message says what
 /// there is.
-pub(crate) fn open(text: &str, seed: u64) -> Result<Box<dyn Queries>> {
+pub(crate) fn open(text: &str, seed: u64) -> Result<Queries<'static>> {
     let (entry, parameters) = spec::parse(text)?;
     (entry.open)(&parameters, seed)
+}
+
+/// Is there such a workload, with such parameters? Nothing is started.
+pub(crate) fn check(text: &str) -> Result<()> {
+    match text.strip_prefix(source::REAL) {
+        Some(name) => real::missing(name).map(drop),
+        None => spec::parse(text).map(drop),
+    }
 }
 
 /// Keys for numbers: members and strangers that look random, all of them different.
@@ -132,16 +124,7 @@ mod tests {
     use super::*;
 
     fn first(text: &str, seed: u64) -> Vec<u64> {
-        let mut queries = open(text, seed).unwrap();
-        let ask = || {
-            let number = queries.next();
-            queries.hear(match number.is_some_and(|number| number % 3 == 0) {
-                true => Answer::Wrong,
-                false => Answer::Right,
-            });
-            number
-        };
-        std::iter::from_fn(ask).take(5_000).collect()
+        open(text, seed).unwrap().take(5_000).collect()
     }
 
     #[test]
@@ -160,7 +143,6 @@ mod tests {
 
     #[test]
     fn another_seed_asks_for_others() {
-        // The adversaries begin with numbers in order: what they are told makes the difference.
         for name in [
             "uniform(keys=1e6)",
             "zipf",

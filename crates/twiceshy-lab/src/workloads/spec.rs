@@ -116,7 +116,7 @@ mod tests {
             ("zipf(keys=0.5)", "whole number"),
             ("zipf(keys=-1)", "whole number"),
             ("zipf(exponent=0)", "above 0"),
-            ("replay(share=1.5)", "from 0 to 1"),
+            ("trace(train=1.5)", "from 0 to 1"),
         ] {
             let error = super::super::open(text, 1).err().unwrap().to_string();
             assert!(error.contains(says), "{text}: {error}");

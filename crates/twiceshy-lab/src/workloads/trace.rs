@@ -33,7 +33,7 @@ pub(super) const ENTRY: Entry = Entry {
     open,
 };
 
-fn open(parameters: &Parameters, seed: u64) -> Result<Box<dyn Queries>> {
+fn open(parameters: &Parameters, seed: u64) -> Result<Queries<'static>> {
     Ok(Box::new(Trace::new(
         parameters.count("live", 1)?,
         parameters.positive("tail")?,
@@ -101,7 +101,9 @@ impl Trace {
     }
 }
 
-impl Queries for Trace {
+impl Iterator for Trace {
+    type Item = u64;
+
     fn next(&mut self) -> Option<u64> {
         // A new flow may have the place of one that has ended; it is drawn like any other.
         let stays = self.open[self.last].number == self.sent && {
