@@ -1,15 +1,13 @@
 //! `report`: draws results that are there.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 
 use crate::declared::Declared;
-use crate::drawn::{Judged, markdown, page, summary};
+use crate::drawn::{markdown, page};
 use crate::experiments::outcome::Outcome;
-use crate::experiments::spec::Experiment;
-use crate::experiments::verdict::Verdict;
+use crate::experiments::verdict::Judged;
 
 /// Draw the report of measured results again, without measuring
 ///
@@ -30,42 +28,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let experiments = args.declared.all()?;
-    draw(&experiments, &args.folder, args.markdown.as_deref())
-}
-
-/// Draws what is in a folder, and says what came out.
-pub(crate) fn draw(
-    experiments: &[Experiment],
-    folder: &Path,
-    to_markdown: Option<&Path>,
-) -> Result<()> {
-    let outcomes = Outcome::read_all(folder)?;
-    ensure!(
-        !outcomes.is_empty(),
-        "there are no results in {}; measure some with `twiceshy-lab run NAME --out {0}`",
-        folder.display()
-    );
-    let judged = Judged::all(experiments, &outcomes);
-    let path = folder.join("index.html");
-    fs::write(&path, page::html(&judged))
-        .with_context(|| format!("can't write {}", path.display()))?;
-    println!("{}", summary(&judged));
-    for judged in &judged {
-        for (claim, judgement) in judged.experiment.claims.iter().zip(&judged.judgements) {
-            if judgement.verdict == Verdict::Fails {
-                println!(
-                    "  doesn't hold: {}: {}: {}; wanted {}",
-                    judged.experiment.name,
-                    claim.text,
-                    judgement.measured(),
-                    judgement.wanted
-                );
-            }
-        }
-    }
-    println!("drawn in {}", path.display());
-    if let Some(path) = to_markdown {
-        markdown::write(path, &judged)?;
+    page::draw(&experiments, &args.folder)?;
+    if let Some(path) = &args.markdown {
+        let outcomes = Outcome::read_all(&args.folder)?;
+        markdown::write(path, &Judged::all(&experiments, &outcomes))?;
         println!("written to {}", path.display());
     }
     Ok(())

@@ -9,14 +9,14 @@ use anyhow::{Context, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::declared::{self, Declared};
-use crate::drawn::Judged;
+use crate::drawn::page;
 use crate::drawn::text::Text;
 use crate::experiments::bench::{Bench, STEPS_PER_SECOND};
 use crate::experiments::outcome::{Head, Outcome, one_machine};
 use crate::experiments::spec::{Experiment, Scale};
+use crate::experiments::verdict::Judged;
 use crate::kinds::{self, Threads};
 use crate::machine::{Core, Machine};
-use crate::report;
 
 /// Measure experiments, and draw the report
 ///
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let chosen = choose(args.declared.all()?, &args.names)?;
     measure_all(&chosen, args.scale, Some(&args.out))?;
-    report::draw(&args.declared.all()?, &args.out, None)
+    page::draw(&args.declared.all()?, &args.out)
 }
 
 /// What the commands take that measure one experiment by its own name.
@@ -75,7 +75,7 @@ pub(crate) fn run_one(name: &str, one: &One, words: toml::Table) -> Result<(Expe
         .context("nothing was measured")?;
     print!("{}", Text(&Judged::new(&experiment, &outcome)));
     if let Some(out) = &one.out {
-        report::draw(&Declared::default().all()?, out, None)?;
+        page::draw(&Declared::default().all()?, out)?;
     }
     Ok((experiment, outcome))
 }
@@ -112,6 +112,9 @@ fn measure_all(chosen: &[Experiment], scale: Scale, folder: Option<&Path>) -> Re
         progress.set_position(started);
         if progress.is_hidden() && chosen.len() > 1 {
             println!("{name} took {:.1} s", outcome.head.seconds);
+        }
+        if outcome.points.is_empty() {
+            println!("{name}: {}", outcome.head.notes.join(" "));
         }
         outcomes.push(outcome);
     }

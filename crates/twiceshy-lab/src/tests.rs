@@ -11,13 +11,13 @@ use tempfile::tempdir;
 use crate::declared::Declared;
 use crate::drawn::chart::Chart;
 use crate::drawn::text::Text;
-use crate::drawn::{Judged, chart, markdown, page};
+use crate::drawn::{chart, markdown, page};
 use crate::experiments::outcome::{Head, Outcome, Point, X, median};
 use crate::experiments::spec::{At, Claim, Experiment, Scale, Trend};
-use crate::experiments::verdict::{Verdict, judge};
+use crate::experiments::verdict::{Judged, Verdict, judge};
 use crate::filters::{self, Operation};
 use crate::machine::Machine;
-use crate::{report, run};
+use crate::run;
 
 #[test]
 fn the_command_line_is_consistent() {
@@ -269,12 +269,9 @@ fn every_experiment_runs_at_the_smallest_scale() {
             "{text}"
         );
     }
-    report::draw(
-        &experiments,
-        folder.path(),
-        Some(&folder.path().join("results.md")),
-    )
-    .unwrap();
+    page::draw(&experiments, folder.path()).unwrap();
+    let file = folder.path().join("results.md");
+    markdown::write(&file, &Judged::all(&experiments, &outcomes)).unwrap();
     let html = fs::read_to_string(folder.path().join("index.html")).unwrap();
     assert!(!html.contains("NaN"));
     for experiment in &experiments {

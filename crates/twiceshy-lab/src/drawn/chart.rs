@@ -4,7 +4,7 @@ use twiceshy_report::text::{number, short};
 use twiceshy_report::{Axis, Bar, BarChart, LineChart, Series, Table};
 
 use crate::experiments::outcome::{Outcome, X};
-use crate::experiments::spec::{self, Draw, Panel};
+use crate::experiments::spec::{self, Draw, Experiment, Panel};
 use crate::experiments::verdict::{figure_of, ratio_of};
 
 /// With more places than this a table has a row for each, rather than a column.
@@ -143,7 +143,7 @@ fn readable(figure: f64) -> String {
 }
 
 /// The figures of panels with one place each: a column for every panel.
-pub(super) fn table_of_single(panels: &[&Panel], outcome: &Outcome) -> Table {
+fn table_of_single(panels: &[&Panel], outcome: &Outcome) -> Table {
     let mut names: Vec<&str> = Vec::new();
     for name in panels.iter().flat_map(|panel| outcome.names(&panel.name)) {
         if !names.contains(&name) {
@@ -216,4 +216,34 @@ fn ratio(panel: &Panel, outcome: &Outcome, name: &str, by: &str, place: &X) -> S
         .zip(outcome.at(by_panel, by, place));
     let ratio = points.and_then(|(point, other)| ratio_of(panel, point, other));
     ratio.map_or(String::new(), |ratio| number(ratio.median))
+}
+
+/// A table of figures, and how it is called.
+pub(super) struct Titled {
+    pub(super) title: String,
+    pub(super) table: Table,
+    /// So long that few want to see it.
+    pub(super) is_long: bool,
+}
+
+/// All figures of an experiment. Panels of one place stand side by side, unless they have ratios.
+pub(super) fn tables(experiment: &Experiment, outcome: &Outcome) -> Vec<Titled> {
+    let places = |panel: &&Panel| outcome.places(&panel.name).len();
+    let measured = experiment.panels.iter().filter(|panel| places(panel) > 0);
+    let (single, others): (Vec<&Panel>, Vec<&Panel>) =
+        measured.partition(|panel| places(panel) == 1 && panel.by.is_empty());
+    let mut tables = Vec::new();
+    if !single.is_empty() {
+        tables.push(Titled {
+            title: String::new(),
+            table: table_of_single(&single, outcome),
+            is_long: false,
+        });
+    }
+    tables.extend(others.iter().map(|panel| Titled {
+        title: format!("{} ({})", panel.title, panel.y.label),
+        table: table(panel, outcome),
+        is_long: places(panel) > COLUMNS,
+    }));
+    tables
 }

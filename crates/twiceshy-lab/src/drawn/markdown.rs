@@ -10,9 +10,8 @@ use anyhow::{Context, Result};
 use twiceshy_report::Table;
 
 use super::chart::{self, COLUMNS, Chart};
-use super::{Judged, machine, sentence, summary};
 use crate::experiments::spec::Scale;
-use crate::experiments::verdict::Verdict;
+use crate::experiments::verdict::{Judged, Verdict, summary};
 
 /// Writes the page, and its plots into a folder of the same name beside it.
 pub(crate) fn write(path: &Path, judged: &[Judged<'_>]) -> Result<()> {
@@ -72,7 +71,7 @@ fn head(text: &mut String, judged: &[Judged<'_>]) -> std::fmt::Result {
             text,
             "Commit {commits}. {} Times are medians over interleaved rounds with the middle half of \
              them in brackets; a ratio is the median of the rounds' own ratios.\n",
-            machine(&first.outcome.head)
+            first.outcome.head.place()
         )?;
     }
     let mut table = Table::new(["experiment", "verdict", "claims that hold"]).words(1);
@@ -117,7 +116,7 @@ fn section(text: &mut String, judged: &Judged<'_>, plots: &str) -> std::fmt::Res
         }
     }
     for (claim, judgement) in experiment.claims.iter().zip(&judged.judgements) {
-        let sentence = sentence(&claim.text, judgement, &claim.why);
+        let sentence = judgement.sentence(claim);
         writeln!(text, "- **{}**: {}", judgement.verdict, one_line(&sentence))?;
     }
     writeln!(text, "\n{}\n", one_line(&experiment.analysis))?;

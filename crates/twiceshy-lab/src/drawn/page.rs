@@ -1,10 +1,15 @@
 //! The report: `index.html`.
 
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
 use twiceshy_report::{Cell, Page, Table};
 
-use super::chart::Chart;
-use super::{Judged, facts, machine, sentence, summary, tables};
-use crate::experiments::verdict::Verdict;
+use super::chart::{Chart, tables};
+use crate::experiments::outcome::Outcome;
+use crate::experiments::spec::Experiment;
+use crate::experiments::verdict::{Judged, Verdict, summary};
 
 fn badge(verdict: Verdict) -> twiceshy_report::Verdict {
     match verdict {
@@ -14,12 +19,41 @@ fn badge(verdict: Verdict) -> twiceshy_report::Verdict {
     }
 }
 
+/// Draws what is in a folder, and says what came out.
+pub(crate) fn draw(experiments: &[Experiment], folder: &Path) -> Result<()> {
+    let outcomes = Outcome::read_all(folder)?;
+    ensure!(
+        !outcomes.is_empty(),
+        "there are no results in {}; measure some with `twiceshy-lab run NAME --out {0}`",
+        folder.display()
+    );
+    let judged = Judged::all(experiments, &outcomes);
+    let path = folder.join("index.html");
+    fs::write(&path, html(&judged)).with_context(|| format!("can't write {}", path.display()))?;
+    println!("{}", summary(&judged));
+    for judged in &judged {
+        for (claim, judgement) in judged.experiment.claims.iter().zip(&judged.judgements) {
+            if judgement.verdict == Verdict::Fails {
+                println!(
+                    "  doesn't hold: {}: {}: {}; wanted {}",
+                    judged.experiment.name,
+                    claim.text,
+                    judgement.measured(),
+                    judgement.wanted
+                );
+            }
+        }
+    }
+    println!("drawn in {}", path.display());
+    Ok(())
+}
+
 /// Draws everything.
 pub(crate) fn html(judged: &[Judged<'_>]) -> String {
     let mut page = Page::new("twiceshy: the papers' figures on this code");
     let machine = judged
         .first()
-        .map_or(String::new(), |judged| machine(&judged.outcome.head));
+        .map_or(String::new(), |judged| judged.outcome.head.place());
     page.lead(&format!("{}. {machine}", summary(judged)));
 
     // The table leads everywhere.
@@ -73,13 +107,10 @@ fn section(page: &mut Page, judged: &Judged<'_>) {
     }
     page.heading("Verdicts");
     for (claim, judgement) in experiment.claims.iter().zip(&judged.judgements) {
-        page.verdict(
-            badge(judgement.verdict),
-            &sentence(&claim.text, judgement, &claim.why),
-        );
+        page.verdict(badge(judgement.verdict), &judgement.sentence(claim));
     }
     page.text(experiment.analysis.trim());
-    page.facts(facts(&outcome.head));
+    page.facts(outcome.head.facts());
     for note in &outcome.head.notes {
         page.text(&format!("Note: {note}"));
     }

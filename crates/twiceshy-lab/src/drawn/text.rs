@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Judged, facts, machine, sentence, tables};
+use super::chart::tables;
+use crate::experiments::verdict::Judged;
 
 /// Prints all figures and verdicts, long tables too.
 pub(crate) struct Text<'j, 'e>(pub(crate) &'j Judged<'e>);
@@ -14,16 +15,15 @@ impl fmt::Display for Text<'_, '_> {
             outcome,
             judgements,
         } = self.0;
-        writeln!(f, "{}\n{}", self.0.heading(), machine(&outcome.head))?;
-        for (name, value) in facts(&outcome.head) {
+        writeln!(f, "{}\n{}", self.0.heading(), outcome.head.place())?;
+        for (name, value) in outcome.head.facts() {
             writeln!(f, "{name}: {value}")?;
         }
         for titled in tables(experiment, outcome) {
             writeln!(f, "\n{}\n{}", titled.title, titled.table)?;
         }
         for (claim, judgement) in experiment.claims.iter().zip(judgements) {
-            let sentence = sentence(&claim.text, judgement, &claim.why);
-            writeln!(f, "{}: {sentence}", judgement.verdict)?;
+            writeln!(f, "{}: {}", judgement.verdict, judgement.sentence(claim))?;
         }
         for note in &outcome.head.notes {
             writeln!(f, "Note: {note}")?;

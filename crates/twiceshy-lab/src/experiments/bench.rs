@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::outcome::{Point, X};
 use super::spec::{Experiment, Scale, Size};
 use crate::filters::{self, Entry};
-use crate::workloads::source::{Source, label};
+use crate::workloads::{Source, label};
 
 /// Steps of the progress for each second that a run is expected to take.
 pub(crate) const STEPS_PER_SECOND: f64 = 100.0;

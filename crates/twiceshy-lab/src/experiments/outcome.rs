@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
+use twiceshy_report::text::number;
 
 use super::spec::{Scale, Size};
 use crate::machine::Machine;
@@ -77,6 +78,49 @@ pub(crate) struct Head {
     pub(crate) disturbed: Option<f64>,
     /// What was left out, and why.
     pub(crate) notes: Vec<String>,
+}
+
+impl Head {
+    /// Where it was measured.
+    pub(crate) fn place(&self) -> String {
+        format!("Measured on {}.", self.machine.describe())
+    }
+
+    /// How the results came about, in words.
+    pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
+        let commit = self.machine.commit.clone();
+        let seeds: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
+        let parameters = self.parameters.rest.iter();
+        let parameters: Vec<String> = parameters
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        let mut facts = vec![
+            (
+                "run",
+                format!(
+                    "scale {}, {} rounds, {} s, commit {}",
+                    self.scale,
+                    self.parameters.rounds,
+                    number(self.seconds),
+                    commit
+                        .as_deref()
+                        .map_or("unknown", |commit| { commit.get(..12).unwrap_or(commit) })
+                ),
+            ),
+            ("seeds", seeds.join(", ")),
+            ("parameters", parameters.join(", ")),
+        ];
+        if let Some(disturbed) = self.disturbed.filter(|share| *share > 0.02) {
+            facts.push((
+                "disturbed",
+                format!(
+                    "other programs had this core {:.0}% of the time",
+                    disturbed * 100.0
+                ),
+            ));
+        }
+        facts
+    }
 }
 
 /// What was measured at one place.

@@ -1,9 +1,9 @@
 //! A stream of queries for keys that are not there, and what filters make of it.
 //!
 //! Every query goes to the filter; a "maybe" costs a read of the database, which finds nothing;
-//! then the filter is told. With `every`, members are replaced meanwhile: after so many places, the last
-//! one left out, a fifth of them leaves and as many enter, and who looks there sees what the new ones have
-//! done. Panels, for each workload:
+//! then the filter is told. With `every`, members are replaced meanwhile (the adaptive quotient filter's
+//! paper, figure 8: "at 10% intervals, we delete and replace 20% of the items"): after so many places, the
+//! last one left out; who looks there sees what the new ones have done. Panels, for each workload:
 //!
 //! | panel | figures |
 //! | --- | --- |
@@ -27,8 +27,8 @@ use serde::Deserialize;
 use crate::experiments::bench::Bench;
 use crate::experiments::spec::Scale;
 use crate::filters::{Entry, Set, Shape};
-use crate::workloads::churn::{Churn, Wave};
-use crate::workloads::source::{REAL, Source, Strangers, label};
+use crate::workloads::random::Random;
+use crate::workloads::{REAL, Source, Strangers, label};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -204,5 +204,98 @@ impl Runner {
             source.member(new, |key| self.set.insert(key))?;
         }
         Ok(())
+    }
+}
+
+/// Which members are there, by number, and who is replaced next.
+#[derive(Clone, Debug)]
+struct Churn {
+    present: Vec<u64>,
+    /// The number that the next new member gets.
+    next: u64,
+    /// The share of the members that is replaced at a time.
+    share: f64,
+    random: Random,
+}
+
+/// One replacement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Wave {
+    /// Members to remove, in random order.
+    leave: Vec<u64>,
+    /// As many that are new, never members before.
+    enter: Vec<u64>,
+}
+
+impl Churn {
+    /// The paper's share.
+    const SHARE: f64 = 0.2;
+
+    /// The members `0..members`.
+    fn new(members: u64, share: f64, seed: u64) -> Self {
+        debug_assert!((0.0..=1.0).contains(&share));
+        Churn {
+            present: (0..members).collect(),
+            next: members,
+            share,
+            random: Random::new(seed, 0x6368_7572),
+        }
+    }
+
+    /// Replaces a share of the members, each as likely as any other.
+    fn wave(&mut self) -> Wave {
+        let count = (self.share * self.present.len() as f64).round() as usize;
+        // The first steps of a shuffle bring a random sample to the front.
+        for i in 0..count {
+            let j = i as u64 + self.random.below((self.present.len() - i) as u64);
+            self.present.swap(i, j as usize);
+        }
+        let leave = self.present[..count].to_vec();
+        let enter: Vec<u64> = (self.next..self.next + count as u64).collect();
+        self.next += count as u64;
+        self.present[..count].copy_from_slice(&enter);
+        Wave { leave, enter }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::workloads::random::tolerance;
+
+    #[test]
+    fn members_leave_once_and_new_ones_take_their_place() {
+        let mut churn = Churn::new(1_000, Churn::SHARE, 1);
+        let mut present: BTreeSet<u64> = (0..1_000).collect();
+        let mut ever = present.clone();
+        for _ in 0..9 {
+            let wave = churn.wave();
+            assert_eq!((wave.leave.len(), wave.enter.len()), (200, 200));
+            assert!(wave.leave.iter().all(|number| present.remove(number)));
+            assert!(wave.enter.iter().all(|&number| ever.insert(number)));
+            present.extend(&wave.enter);
+            assert_eq!(present, churn.present.iter().copied().collect());
+        }
+    }
+
+    #[test]
+    fn old_and_young_leave_alike() {
+        // After two waves a fifth of the first newcomers has left again: each leaves with
+        // probability 1/5, without replacement, which only brings the count closer to it.
+        let mut churn = Churn::new(200_000, Churn::SHARE, 2);
+        let first = churn.wave();
+        let second = churn.wave();
+        let again = second
+            .leave
+            .iter()
+            .filter(|&&number| number >= 200_000)
+            .count();
+        let off = (again as f64 - first.enter.len() as f64 * 0.2).abs();
+        assert!(
+            off <= tolerance(first.enter.len() as u64, 0.2, 1),
+            "{again}"
+        );
     }
 }

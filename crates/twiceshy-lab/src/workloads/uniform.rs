@@ -6,8 +6,7 @@
 use anyhow::Result;
 
 use super::random::Random;
-use super::spec::Parameters;
-use super::{Entry, Queries};
+use super::{Entry, Parameters, Queries};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "uniform",
