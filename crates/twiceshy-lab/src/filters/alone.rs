@@ -9,8 +9,7 @@ use twiceshy::file::Stored;
 use twiceshy::hash::{Hashed, StreamHash, first_word};
 use twiceshy::sets;
 use twiceshy::{
-    Adapted, Adaptive, AdaptiveFilter, Error, Filter, Insert, Inserted, Minirun, Remove, Removed,
-    View,
+    Adapted, AdaptiveFilter, Error, Filter, Insert, Inserted, Minirun, Remove, Removed, View,
 };
 
 use super::members::{Among, Members, Mistake};
@@ -20,6 +19,9 @@ use crate::timed::Workload;
 /// What a filter can do beyond being asked and added to. What is timed one key at a time is a loop
 /// over many keys, compiled for each filter.
 pub(super) struct Can<F> {
+    insert_all: Option<InsertAll<F>>,
+    contains_all: Option<ContainsAll<F>>,
+    ask_strangers: Option<Ask<F>>,
     remove: Option<RemoveOne<F>>,
     remove_all: Option<RemoveAll<F>>,
     has_batches: bool,
@@ -33,6 +35,9 @@ pub(super) struct Can<F> {
     adapt_all: Option<AdaptAll<F>>,
 }
 
+type InsertAll<F> = fn(&mut F, &[u64]) -> Result<(), Error>;
+type ContainsAll<F> = fn(&F, &[u64]) -> u64;
+type Ask<F> = fn(&mut Alone<F>, &[u64]) -> Result<u64>;
 type RemoveOne<F> = fn(&mut F, &[u8]) -> Result<Removed, Error>;
 type RemoveAll<F> = fn(&mut Alone<F>, &[u64]) -> u64;
 type Open = fn(&[u8], Trust) -> Result<u64>;
@@ -54,6 +59,9 @@ struct Learn<F> {
 impl<F: Insert + 'static> Can<F> {
     pub(super) fn only_the_usual() -> Self {
         Can {
+            insert_all: None,
+            contains_all: None,
+            ask_strangers: None,
             remove: None,
             remove_all: None,
             has_batches: false,
@@ -66,6 +74,16 @@ impl<F: Insert + 'static> Can<F> {
             learn: None,
             adapt_all: None,
         }
+    }
+
+    /// Has methods of its own that are inlined where those of the traits are called.
+    pub(super) fn inlined(
+        mut self,
+        insert_all: InsertAll<F>,
+        contains_all: ContainsAll<F>,
+    ) -> Self {
+        (self.insert_all, self.contains_all) = (Some(insert_all), Some(contains_all));
+        self
     }
 
     /// Removes keys without looking at others.
@@ -127,6 +145,8 @@ impl<F: Insert + 'static> Can<F> {
     where
         F: sets::Learner<Among, Error = Error>,
     {
+        self.ask_strangers
+            .get_or_insert(|alone, keys| alone.ask(keys, |filter, key| filter.contains(key)));
         self.learn = Some(Learn {
             members: Members::new::<H>,
             insert: F::insert_key,
@@ -135,12 +155,11 @@ impl<F: Insert + 'static> Can<F> {
         });
         self
     }
+}
 
+impl<H: StreamHash> Can<AdaptiveFilter<H>> {
     /// Learns for ever, from keys that are handed to it.
-    pub(super) fn adapt(mut self) -> Self
-    where
-        F: Adaptive<Place = Minirun>,
-    {
+    pub(super) fn adapt(mut self) -> Self {
         self.adapt_all = Some(|filter, mistakes| {
             let mut extended = 0;
             for mistake in black_box(mistakes) {
@@ -151,11 +170,12 @@ impl<F: Insert + 'static> Can<F> {
         });
         self
     }
-}
 
-impl<H: StreamHash> Can<AdaptiveFilter<H>> {
-    /// Removes known members, and looks at others only where it must.
+    /// Removes known members, and looks at others only where it must; learns between two questions that
+    /// are inlined.
     pub(super) fn remove_known(mut self) -> Self {
+        self.ask_strangers =
+            Some(|alone, keys| alone.ask(keys, |filter, key| filter.contains(key)));
         self.remove_all = Some(|alone, keys| {
             let one = |key: &u64| match alone.filter.remove_known_member(key) {
                 Ok(removed) => removed == Removed::One,
@@ -213,6 +233,25 @@ impl<F: Insert> Alone<F> {
         among.count = u64::MAX;
         let hashed = among.members.hash(key);
         (learn.remove)(&mut self.filter, &hashed, among) == Ok(Removed::One)
+    }
+}
+
+impl<F: Insert> Alone<F> {
+    /// Asks for strangers, and learns from each mistake; how many were there?
+    #[inline(always)]
+    fn ask(&mut self, keys: &[u64], contains: impl Fn(&F, &u64) -> bool) -> Result<u64> {
+        let learn = self.can.learn.as_ref().context("it does not learn")?;
+        let among = self.among.as_mut().context("the keys are not known")?;
+        among.count = self.filter.len();
+        let mut wrong = 0;
+        for key in keys {
+            if contains(&self.filter, key) {
+                wrong += 1;
+                let hashed = among.members.hash(*key);
+                (learn.learn)(&mut self.filter, &hashed, among)?;
+            }
+        }
+        Ok(black_box(wrong))
     }
 }
 
@@ -333,21 +372,35 @@ impl<F: Insert + Clone + 'static> Contender for Alone<F> {
     }
 
     fn ask_strangers(&mut self, keys: &[u64]) -> Result<u64> {
-        let Some(learn) = &self.can.learn else {
-            return Ok(self.contains_all(keys));
-        };
-        let among = self.among.as_mut().context("the keys are not known")?;
-        among.count = self.filter.len();
-        let mut wrong = 0;
-        for &key in black_box(keys) {
-            if self.filter.contains(&key) {
-                wrong += 1;
-                let hashed = among.members.hash(key);
-                (learn.learn)(&mut self.filter, &hashed, among)?;
-            }
+        match self.can.ask_strangers {
+            Some(ask) => ask(self, black_box(keys)),
+            None => Ok(self.contains_all(keys)),
         }
-        Ok(black_box(wrong))
     }
+
+    fn insert_all(&mut self, keys: &[u64]) -> Result<u64> {
+        match self.can.insert_all {
+            Some(insert_all) => insert_all(&mut self.filter, black_box(keys))?,
+            None => black_box(keys)
+                .iter()
+                .try_for_each(|&key| Contender::insert(self, key))?,
+        }
+        Ok(keys.len() as u64)
+    }
+
+    fn contains_all(&self, keys: &[u64]) -> u64 {
+        let keys = black_box(keys);
+        black_box(match self.can.contains_all {
+            Some(contains_all) => contains_all(&self.filter, keys),
+            None => count(keys, |key| self.filter.contains(key)),
+        })
+    }
+}
+
+/// Of how many keys is it true?
+#[inline(always)]
+pub(super) fn count(keys: &[u64], is_true: impl Fn(&u64) -> bool) -> u64 {
+    keys.iter().map(|&key| u64::from(is_true(&key))).sum()
 }
 
 impl<F: Insert + Clone + 'static> Learner for Alone<F> {

@@ -13,7 +13,7 @@ use twiceshy::{
     PlainTelescopingFilter, QuotientFilter, TelescopingFilter,
 };
 
-use super::alone::{Alone, Can};
+use super::alone::{Alone, Can, count};
 use super::keyed::Keyed;
 use super::members::Among;
 use super::{Contender, Entry, Order, Set, Shape};
@@ -204,6 +204,10 @@ fn load_any<F: Buildable + BulkLoad>(shape: &Shape, keys: &[u64]) -> Result<F> {
 
 fn adaptive<H: StreamHash>(shape: &Shape) -> Result<Box<dyn Contender>> {
     let can = Can::<AdaptiveFilter<H>>::only_the_usual()
+        .inlined(
+            |filter, keys| keys.iter().try_for_each(|key| filter.insert(key).map(drop)),
+            |filter, keys| count(keys, |key| filter.contains(key)),
+        )
         .remove_known()
         .batches()
         .file(AdaptiveFilter::to_bytes)
@@ -216,6 +220,10 @@ fn adaptive<H: StreamHash>(shape: &Shape) -> Result<Box<dyn Contender>> {
 
 fn quotient<H: StreamHash>(shape: &Shape) -> Result<Alone<QuotientFilter<H>>> {
     let can = Can::<QuotientFilter<H>>::only_the_usual()
+        .inlined(
+            |filter, keys| keys.iter().try_for_each(|key| filter.insert(key)),
+            |filter, keys| count(keys, |key| filter.contains(key)),
+        )
         .remove()
         .batches()
         .file(|filter| filter.to_bytes())
@@ -226,6 +234,10 @@ fn quotient<H: StreamHash>(shape: &Shape) -> Result<Alone<QuotientFilter<H>>> {
 
 fn counting(shape: &Shape) -> Result<Alone<CountingFilter<Xxh3>>> {
     let can = Can::<CountingFilter<Xxh3>>::only_the_usual()
+        .inlined(
+            |filter, keys| keys.iter().try_for_each(|key| filter.insert(key)),
+            |filter, keys| count(keys, |key| filter.contains(key)),
+        )
         .remove()
         .batches()
         .file(|filter| filter.to_bytes())
@@ -250,8 +262,14 @@ fn buckets<A: Alternate>(shape: &Shape) -> Result<Alone<PartialKeyFilter<Xxh3, A
         .fingerprint_bits(shape.bits + 3)
         .seed(shape.hash_seed())
         .build()?;
-    let can = Can::only_the_usual().remove().batches();
-    let can = can.file(PartialKeyFilter::to_bytes);
+    let can = Can::<PartialKeyFilter<Xxh3, A>>::only_the_usual()
+        .inlined(
+            |filter, keys| keys.iter().try_for_each(|key| filter.insert(key)),
+            |filter, keys| count(keys, |key| filter.contains(key)),
+        )
+        .remove()
+        .batches()
+        .file(PartialKeyFilter::to_bytes);
     Ok(Alone::new(filter, shape, can))
 }
 
