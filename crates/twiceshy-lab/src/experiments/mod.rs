@@ -9,7 +9,7 @@
 //! | module | what is in it |
 //! | --- | --- |
 //! | [`spec`] | the shape of a declaration |
-//! | [`bench`] | what a way to measure is given: parameters, a place for figures, the progress |
+//! | [`mod@bench`] | what a way to measure is given: parameters, a place for figures, the progress |
 //! | [`outcome`] | raw results, on disk too |
 //! | [`verdict`] | claims held against results |
 //!

@@ -400,7 +400,7 @@ impl<F: Insert + Clone + 'static> Contender for Alone<F> {
 /// Of how many keys is it true?
 #[inline(always)]
 pub(super) fn count(keys: &[u64], is_true: impl Fn(&u64) -> bool) -> u64 {
-    keys.iter().map(|&key| u64::from(is_true(&key))).sum()
+    keys.iter().map(|key| u64::from(is_true(key))).sum()
 }
 
 impl<F: Insert + Clone + 'static> Learner for Alone<F> {
