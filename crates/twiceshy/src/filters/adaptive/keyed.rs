@@ -105,11 +105,6 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         if self.core.minirun_of(query.h0()) != minirun {
             return Err(Error::mismatch("the query belongs to another minirun"));
         }
-        if let [key] = keys {
-            if let Some(result) = self.adapt_one(query, minirun, key) {
-                return result;
-            }
-        }
         let keys = self.check_keys(minirun, keys)?;
         if self.position(&keys, query).is_some() {
             return Err(Error::mismatch(
@@ -124,21 +119,6 @@ impl<H: StreamHash> AdaptiveFilter<H> {
             self.core.replace(minirun, &contents, after)?;
         }
         Ok(report)
-    }
-
-    /// [`adapt`](Self::adapt) in place, where the minirun has one key and one fingerprint.
-    fn adapt_one(
-        &mut self,
-        query: &Hashed<'_>,
-        minirun: Minirun,
-        key: &Hashed<'_>,
-    ) -> Option<Result<Adapted, Error>> {
-        if self.core.minirun_of(key.h0()) != minirun {
-            return None;
-        }
-        // Whether they are the same key is asked later.
-        let adapted = self.core.adapt_alone(query, key);
-        adapted.filter(|result| *result != Err(Error::Inseparable))
     }
 
     /// Removes a member, given all keys of its minirun (the removed one among them).

@@ -187,23 +187,30 @@ mod tests {
                 if let Some(end) = keys.clone().find(|key| filter.insert(key).is_err()) {
                     keys.end = end;
                 }
+                let all: Vec<_> = keys
+                    .clone()
+                    .map(|key| filter.hash(&key).into_owned())
+                    .collect();
+                let all_of = |filter: &AdaptiveFilter, minirun| {
+                    let mut all = all.clone();
+                    all.retain(|key| filter.core.minirun_of(key.h0()) == minirun);
+                    all
+                };
                 // Extensions of one digit to three, if no fingerprint of another key is beside.
                 for key in keys.clone().step_by(2) {
-                    let hashed = filter.hash(&key);
+                    let hashed = filter.hash(&key).into_owned();
                     let other = hashed.word(1) ^ 1 << 63 >> (key % 3 * u64::from(bits));
                     let words = [hashed.h0(), other];
-                    let query = Hashed::from_words(&words);
-                    let _ = filter.core.adapt_alone(&query, &hashed);
+                    let minirun = filter.core.minirun_of(hashed.h0());
+                    let all = all_of(&filter, minirun);
+                    if all.len() == 1 {
+                        let _ = filter.adapt(&Hashed::from_words(&words), minirun, &all);
+                    }
                 }
                 for key in keys.clone() {
                     let hashed = filter.hash(&key).into_owned();
                     let minirun = filter.core.minirun_of(hashed.h0());
-                    let all: Vec<_> = keys
-                        .clone()
-                        .map(|key| filter.hash(&key).into_owned())
-                        .collect();
-                    let mut all = all;
-                    all.retain(|key| filter.core.minirun_of(key.h0()) == minirun);
+                    let all = all_of(&filter, minirun);
                     let contents = filter.core.contents_of(minirun);
                     let mut slow = filter.try_clone().unwrap();
                     slow.remove_among(&hashed, &all, Leave::Nothing).unwrap();

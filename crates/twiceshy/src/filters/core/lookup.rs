@@ -85,11 +85,10 @@ mod tests {
                 // Marked slots here and there.
                 for key in 0..slots / 4 {
                     let hashed = filter.hash(&key);
-                    let (query, core) = (filter_query(key, &hashed), filter.core_mut());
-                    let minirun = core.minirun_of(hashed.h0());
-                    if !core.adapt_at_once(&query, minirun, &hashed) {
-                        let _ = core.adapt_alone(&query, &hashed);
-                    }
+                    let minirun = filter.core().minirun_of(hashed.h0());
+                    let query = filter_query(key, &hashed);
+                    let keys = [hashed.into_owned()];
+                    let _ = filter.adapt(&query, minirun, &keys);
                 }
                 let core = filter.core();
                 for id in (0..core.table.geometry().ids()).step_by(stride) {

@@ -24,8 +24,7 @@ use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
 use crate::minirun::Minirun;
-use crate::outcome::Adapted;
-use crate::prints::{Digits, Layout, Print, Stream, extension_slot};
+use crate::prints::{Digits, Layout, Print, extension_slot};
 use crate::table::{Mark, Marks, Put, Run, Table, TableOptions, Taken};
 use crate::violation::Violation;
 
@@ -235,8 +234,9 @@ impl Core {
         self.table.remove_one_of(self.table.at(h0), count)
     }
 
-    /// [`adapt_alone`](Self::adapt_alone) in the most frequent case: both are of this minirun, the
-    /// fingerprint has no extension yet, and the first digit tells the keys apart. Has it been done?
+    /// [`AdaptiveFilter::adapt`](crate::AdaptiveFilter::adapt) in the most frequent case: query and key are
+    /// of this minirun, it has one fingerprint, without extension or counter, and the first digit tells
+    /// them apart. Has it been done? If not, nothing has changed.
     #[inline(always)]
     pub(crate) fn adapt_at_once(
         &mut self,
@@ -250,37 +250,6 @@ impl Core {
             && self.table.geometry().id_of(at) == minirun.id()
             && self.table.at(key.h0()) == at
             && self.table.extend(at, extension_slot(digit))
-    }
-
-    /// [`AdaptiveFilter::adapt`](crate::AdaptiveFilter::adapt) where the minirun holds one
-    /// fingerprint, without counter, of one key; `None` where it does not.
-    pub(crate) fn adapt_alone(
-        &mut self,
-        query: &Hashed<'_>,
-        key: &Hashed<'_>,
-    ) -> Option<Result<Adapted, Error>> {
-        let minirun = self.minirun_of(query.h0());
-        let contents = self.contents_of(minirun);
-        let (query, key) = (self.digits(query), self.digits(key));
-        let [print] = &contents.prints[..] else {
-            return None;
-        };
-        if print.count != 1 || !print.prefixes(&key) || !print.prefixes(&query) {
-            return None;
-        }
-        let mut print = print.clone();
-        loop {
-            let k = print.extension.len();
-            if k >= key.digits() {
-                return Some(Err(Error::Inseparable));
-            }
-            print.extension.push(key.digit(k));
-            if key.digit(k) != query.digit(k) {
-                break;
-            }
-        }
-        let replaced = self.replace(minirun, &contents, vec![print]);
-        Some(replaced.map(|()| Adapted::ONE))
     }
 }
 
