@@ -160,6 +160,7 @@ fn scans_against_runs() {
             slot_bits: 5,
             ignored_bits: 2,
             huge_pages: crate::HugePages::Never,
+            blocks: None,
         };
         let mut writer = Writer::new(Table::<Marks>::new(options).unwrap());
         let dense = 1 + random.below(8);

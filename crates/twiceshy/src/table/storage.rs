@@ -34,6 +34,9 @@ pub struct TableOptions {
     pub ignored_bits: u32,
     /// Whether to ask for huge pages.
     pub huge_pages: HugePages,
+    /// How many blocks, for content that is known beforehand, and with it how many spare slots it takes: no
+    /// fewer than quotients need, and no more than it would be without this wish.
+    pub blocks: Option<u64>,
 }
 
 /// Slots beyond the last quotient: the table does not wrap around, so the runs of the
@@ -72,23 +75,9 @@ impl<S: Sidecar> Table<S> {
     ///
     /// # Errors
     /// [`Error::Geometry`] if there are no quotients, slots are not 1 to 56 bits wide with
-    /// something left to compare, or the table does not fit in memory.
+    /// something left to compare, there can't be so many blocks, or the table does not fit in memory.
     pub fn new(options: TableOptions) -> Result<Self, Error> {
-        Self::build(options, None, |bytes| {
-            Memory::zeroed(bytes, options.huge_pages)
-        })
-    }
-
-    /// An empty table of so many blocks: for content that is known beforehand, and with it
-    /// how many spare slots it takes.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new), and if there are fewer blocks than quotients need, or more than
-    /// [`new`](Self::new) would take.
-    pub(crate) fn of_blocks(options: TableOptions, blocks: u64) -> Result<Self, Error> {
-        Self::build(options, Some(blocks), |bytes| {
-            Memory::zeroed(bytes, options.huge_pages)
-        })
+        Self::build(options, |bytes| Memory::zeroed(bytes, options.huge_pages))
     }
 
     /// Forgets everything.
@@ -127,26 +116,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         used: u64,
         marked: u64,
     ) -> Result<Self, Error> {
-        let table = Self::build(options, None, |_| Ok(memory))?;
-        Ok(Table {
-            used,
-            marked,
-            ..table
-        })
-    }
-
-    /// The same for a table [of so many blocks](Table::of_blocks).
-    ///
-    /// # Errors
-    /// As [`over`](Self::over) and [`of_blocks`](Table::of_blocks).
-    pub(crate) fn over_blocks(
-        memory: M,
-        options: TableOptions,
-        blocks: u64,
-        used: u64,
-        marked: u64,
-    ) -> Result<Self, Error> {
-        let table = Self::build(options, Some(blocks), |_| Ok(memory))?;
+        let table = Self::build(options, |_| Ok(memory))?;
         Ok(Table {
             used,
             marked,
@@ -156,7 +126,6 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     fn build(
         options: TableOptions,
-        blocks: Option<u64>,
         memory: impl FnOnce(usize) -> Result<M, Error>,
     ) -> Result<Self, Error> {
         // An offset below 64 is taken at its word: `BlockHeader::run` and others look no further.
@@ -165,6 +134,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             quotients,
             slot_bits,
             ignored_bits,
+            blocks,
             ..
         } = options;
         if quotients == 0 {

@@ -50,6 +50,7 @@ use crate::error::Error;
 ///     slot_bits: 9,
 ///     ignored_bits: 0,
 ///     huge_pages: HugePages::Ask,
+///     blocks: None,
 /// })?;
 /// let mut writer = Writer::new(table);
 /// writer.push(3, 400, ())?;

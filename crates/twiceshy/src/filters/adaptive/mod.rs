@@ -55,7 +55,7 @@ pub mod rebuild;
 mod write;
 
 use super::core::Core;
-use super::facade::TableFilter;
+use super::facade::{TableCore, TableFilter};
 use crate::batch::{Interrupted, insert_in_pieces};
 use crate::bits::Bytes;
 use crate::builder::Builder;

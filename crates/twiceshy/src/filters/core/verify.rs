@@ -2,7 +2,7 @@
 //!
 //! The table checks all fingerprints of one slot ([`verify`](crate::table::Table::verify)); here are those
 //! of more: that they are encoded as they should be, and stand in order with their
-//! neighbours. [`Core::check_invariants`] is the oracle.
+//! neighbours. [`check_invariants`](crate::filters::facade::TableCore::check_invariants) is the oracle.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub(crate) struct Tail {
 }
 
 impl<M: Bytes> Core<M> {
-    /// Accepts what [`check_invariants`](Self::check_invariants) accepts, if `each` accepts
+    /// Accepts what [`check_invariants`](crate::filters::facade::TableCore::check_invariants) accepts, if `each` accepts
     /// every fingerprint of more than one slot, and [`Order::Distinct`] none twice.
     pub(crate) fn verify_each(
         &self,
