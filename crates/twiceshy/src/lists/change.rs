@@ -11,7 +11,7 @@ use crate::hash::{Hashed, StreamHash};
 use crate::minirun::Minirun;
 use crate::sets::reverse_map::ReverseMap;
 use crate::sizing::MAX_LOAD;
-use crate::table::Taken;
+use crate::table::{Put, Taken};
 
 impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> DynamicList<F, R, H> {
     /// Reads the minirun of a hash.
@@ -98,7 +98,7 @@ impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> DynamicList<F, R
         let core = self.filter.core_mut();
         let done = F::TAG_BITS == 0
             && match after {
-                Some(_) => core.insert_plain(h0),
+                Some(_) => core.insert_bare(h0) == Put::Done,
                 None => is_last && core.remove_plain(h0) == Taken::One,
             };
         if done {

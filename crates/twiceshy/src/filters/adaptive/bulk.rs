@@ -1,7 +1,7 @@
 //! Loading a filter from sorted fingerprints, and from sorted keys with counts and values.
 
 use super::AdaptiveFilter;
-use super::write::check_entry;
+use super::insert::check_entry;
 use crate::builder::Builder;
 use crate::bulk::{Loader, exact_len};
 use crate::error::Error;

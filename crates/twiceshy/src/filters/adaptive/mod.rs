@@ -46,17 +46,17 @@
 //!
 //! Paper: Wen et al., "Adaptive Quotient Filters" (2024).
 
+mod adapt;
 mod batch;
 pub(crate) mod bulk;
 mod hand_over;
+mod insert;
 mod iter;
-mod keyed;
 pub mod rebuild;
-mod write;
+mod remove;
 
 use super::core::Core;
 use super::facade::{TableCore, TableFilter};
-use crate::batch::{Interrupted, insert_in_pieces};
 use crate::bits::Bytes;
 use crate::builder::Builder;
 use crate::entry::Entry;
@@ -66,7 +66,7 @@ use crate::mem::Memory;
 use crate::minirun::Minirun;
 use crate::outcome::Adapted;
 use crate::table::Found;
-use crate::traits::{Adaptive, Insert};
+use crate::traits::Adaptive;
 
 pub use self::iter::StoredFingerprint;
 pub use crate::outcome::Leave;
@@ -188,31 +188,6 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     #[must_use]
     pub fn ghosts(&self) -> u64 {
         self.core.ghosts
-    }
-}
-
-impl<H: StreamHash> Insert for AdaptiveFilter<H> {
-    #[inline]
-    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
-        self.insert_hashed(key).map(|_| ())
-    }
-
-    #[inline]
-    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        self.insert(key).map(|_| ())
-    }
-
-    fn insert_batch<K: Key>(
-        &mut self,
-        keys: impl IntoIterator<Item = K>,
-    ) -> Result<(), Interrupted> {
-        insert_in_pieces(
-            self,
-            keys,
-            Self::first_word,
-            Self::prefetch_h0,
-            |filter, key, h0| filter.insert_word(h0, key).map(|_| ()),
-        )
     }
 }
 

@@ -102,8 +102,10 @@ impl<S: Symbols> OwnedCore for Coded<S> {
 }
 
 impl<S: Symbols> InsertCore for Coded<S> {
+    type Done = ();
+
     #[inline(always)]
-    fn insert(&mut self, h0: u64) -> Result<(), Error> {
+    fn insert<'k>(&mut self, h0: u64, _: impl FnOnce() -> Hashed<'k>) -> Result<(), Error> {
         match self.put(h0) {
             Put::Done => Ok(()),
             refused => self.insert_again(h0, refused),

@@ -51,7 +51,6 @@ impl<M: Bytes> Core<M> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::bits::Cpu;
     use crate::filters::adaptive::AdaptiveFilter;
     use crate::hash::{Hashed, Seed};

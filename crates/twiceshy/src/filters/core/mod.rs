@@ -179,16 +179,10 @@ impl Core {
     }
 
     /// Adds an unextended fingerprint where there is a slot for it and its minirun has no counters or
-    /// ghosts. There are no values.
+    /// ghosts; else nothing has changed. There are no values.
     #[inline(always)]
     pub(crate) fn insert_bare(&mut self, h0: u64) -> Put {
         self.table.insert(self.table.at(h0))
-    }
-
-    /// The same. Has that been done? If not, nothing has changed, and the long way says why.
-    #[inline(always)]
-    pub(crate) fn insert_plain(&mut self, h0: u64) -> bool {
-        self.insert_bare(h0) == Put::Done
     }
 
     /// Removes a fingerprint of a minirun whose fingerprints are all alike and of one slot. If they are

@@ -26,7 +26,6 @@ mod write;
 use self::core::Counting;
 use super::facade::TableFilter;
 use crate::bits::Bytes;
-use crate::facade::facade;
 use crate::geometry::Fingerprint;
 use crate::hash::{Hashed, Key, Sip13, StreamHash};
 use crate::mem::Memory;
@@ -47,10 +46,6 @@ use crate::mem::Memory;
 /// # Ok::<(), twiceshy::Error>(())
 /// ```
 pub type CountingFilter<H = Sip13, M = Memory> = TableFilter<Counting<M>, H>;
-
-facade! {
-    [H: StreamHash] CountingFilter<H>: Remove;
-}
 
 impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
     /// How often a key was inserted, or more if another key has the same fingerprint.

@@ -20,7 +20,6 @@ mod write;
 use self::core::Plain;
 use super::facade::TableFilter;
 use crate::bits::Bytes;
-use crate::facade::facade;
 use crate::geometry::Fingerprint;
 use crate::hash::{Sip13, StreamHash};
 use crate::mem::Memory;
@@ -42,10 +41,6 @@ use crate::mem::Memory;
 /// # Ok::<(), twiceshy::Error>(())
 /// ```
 pub type QuotientFilter<H = Sip13, M = Memory> = TableFilter<Plain<M>, H>;
-
-facade! {
-    [H: StreamHash] QuotientFilter<H>: Remove;
-}
 
 impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
     /// All fingerprints in hash order, duplicates as often as they were inserted.
