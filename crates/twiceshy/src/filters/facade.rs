@@ -37,7 +37,7 @@ use crate::violation::Violation;
 /// [`ExtensionFilter`](crate::ExtensionFilter).
 pub struct TableFilter<C, H: StreamHash = Sip13> {
     pub(super) core: C,
-    pub(super) keyed: H::Keyed,
+    pub(super) hasher: H::Keyed,
     pub(super) seed: Seed,
 }
 
@@ -184,7 +184,7 @@ impl<C, H: StreamHash> TableFilter<C, H> {
     pub(crate) fn from_core(core: C, seed: Seed) -> Self {
         TableFilter {
             core,
-            keyed: H::keyed(&seed),
+            hasher: H::keyed(&seed),
             seed,
         }
     }
@@ -206,7 +206,7 @@ impl<C, H: StreamHash> TableFilter<C, H> {
 
     #[inline(always)]
     pub(super) fn first_word<K: Key + ?Sized>(&self, key: &K) -> u64 {
-        first_word::<H, K>(&self.keyed, key)
+        first_word::<H, K>(&self.hasher, key)
     }
 }
 

@@ -12,7 +12,7 @@ use super::find::{Found, Run};
 use super::insert::{Opening, Put};
 use super::lane::Sidecar;
 use super::layout::Slot;
-use super::read::{Home, Scan};
+use super::read::{HomeSlot, Scan};
 use super::remove::{Of, Taken};
 use super::shift::Gap;
 use super::storage::Table;
@@ -189,7 +189,7 @@ dispatch! {
 dispatch! {
     impl['t, S: Sidecar, M: Bytes] Scan<'t, S, M> {
         /// Writes the next homes to the front of `out` and gives how many: none only at the end.
-        pub(crate) fn read(&mut self, out: &mut [Home]) -> usize = read_on;
+        pub(crate) fn read(&mut self, out: &mut [HomeSlot]) -> usize = read_on;
     }
 }
 

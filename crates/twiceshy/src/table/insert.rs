@@ -47,8 +47,9 @@ enum Added<T> {
     Done,
     /// Slots of further blocks move: [`Table::open_rest`] must do it. Nothing has changed.
     Across(Opening<T>),
-    /// The run is not in its home block, or too long. Nothing has changed.
-    NotHere,
+    /// The run is not in its home block, or too long, or its place is among marked slots: the general way
+    /// must do it. Nothing has changed.
+    Elsewhere,
     /// As for [`Put`].
     BlockFull(BlockFull),
 }
@@ -89,7 +90,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         match self.insert_home::<I, L, B>(quotient, remainder, beside) {
             Added::Done => Put::Done,
             Added::Across(opening) => self.open_rest::<L, B>(opening, beside),
-            Added::NotHere => self.insert_slow::<B>(quotient, remainder, beside),
+            Added::Elsewhere => self.insert_slow::<B>(quotient, remainder, beside),
             Added::BlockFull(full) => Put::BlockFull(full),
         }
     }
@@ -105,11 +106,11 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     ) -> Added<L::Item> {
         let (home, i) = split(quotient);
         let Some(mut two) = self.blocks.two_mut(home) else {
-            return Added::NotHere;
+            return Added::Elsewhere;
         };
         let header = read_home::<L>(&mut two, i);
         if header.offset > 63 {
-            return Added::NotHere;
+            return Added::Elsewhere;
         }
         let place = header.place::<I, L>(i);
         // It is the last one if it is the only one.
@@ -127,7 +128,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Added::Done;
         }
         let Some(at) = upper_bound::<L>(&mut two, &header, &place, value) else {
-            return Added::NotHere;
+            return Added::Elsewhere;
         };
         // No slot of the run is empty, so it may be looked for from its start on, which is known before
         // the place: whether there is one in this block is a branch that is often lost.
@@ -150,7 +151,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             }
         }
         let Some(mut two) = self.blocks.two_mut(home) else {
-            return Added::NotHere;
+            return Added::Elsewhere;
         };
         layout::add_occupied(&mut two.near(), 1 << i);
         open::<I, L>(&mut two, gap, to, slot);
@@ -227,7 +228,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let extended = match self.extend_home::<I>(at, digit) {
             Added::Done => true,
             Added::Across(opening) => self.open_rest::<S, ()>(opening, ()) == Put::Done,
-            Added::NotHere => self.extend_slow(at, digit),
+            Added::Elsewhere => self.extend_slow(at, digit),
             Added::BlockFull(_) => false,
         };
         self.marked += u64::from(extended);
@@ -244,15 +245,15 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let pattern = self.packed().repeat_compared(remainder);
         let (home, i) = split(quotient);
         let Some(mut two) = self.blocks.two_mut(home) else {
-            return Added::NotHere;
+            return Added::Elsewhere;
         };
         let header = read_home::<S>(&mut two, i);
         if header.offset > 63 {
-            return Added::NotHere;
+            return Added::Elsewhere;
         }
         let run = header.probe::<I>(i);
         let Some(at) = behind_only::<I>(&mut two, &header, run, pattern) else {
-            return Added::NotHere;
+            return Added::Elsewhere;
         };
         let gap = Gap {
             block: home,
@@ -286,7 +287,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
 /// Puts a slot into the first of two blocks, up to an empty one.
 #[inline(always)]
 fn open<I: Isa, L: Sidecar>(two: &mut TwoBlocks<'_>, gap: Gap, to: u32, slot: Slot<L::Item>) {
-    layout::open_beside::<I, L>(&mut two.near(), (gap.start, gap.at), to, slot);
+    layout::open_bits::<I, L>(&mut two.near(), (gap.start, gap.at), to, slot);
     two.open::<I>(gap.at, to, slot.value);
 }
 

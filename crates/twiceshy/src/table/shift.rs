@@ -183,7 +183,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         };
         let mut bytes = two.near();
         let out = last_slot::<L>(&bytes.as_ref());
-        layout::open_beside::<I, L>(&mut bytes, (start, at), to, slot);
+        layout::open_bits::<I, L>(&mut bytes, (start, at), to, slot);
         if at == 0 && to == 64 {
             two.open_all::<I>(slot.value);
         } else {
@@ -204,7 +204,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     ) -> Slot<L::Item> {
         let mut bytes = self.block_mut(block);
         let out = last_slot::<L>(&bytes.as_ref());
-        layout::open_beside::<Portable, L>(&mut bytes, (start, at), to, slot);
+        layout::open_bits::<Portable, L>(&mut bytes, (start, at), to, slot);
         let _out = bytes.shift_up::<Portable>(at, to.min(63), slot.value);
         out
     }
@@ -292,7 +292,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let Some(mut two) = self.blocks.two_mut(block) else {
             return self.close_at_end::<L>(block, (start, at), to, Slot::default());
         };
-        layout::close_beside::<I, L>(&mut two.near(), start, at, to);
+        layout::close_bits::<I, L>(&mut two.near(), start, at, to);
         let before = two.packed().bit_in_byte(at);
         two.close::<I>(at, before, to);
     }
@@ -305,7 +305,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             let carry = layout::get::<L>(&self.block(block + 1), self.packed(), 0);
             return self.close_at_end::<L>(block, (start, at), 63, carry);
         };
-        layout::close_all_beside::<I, L>(&mut two, start, at);
+        layout::close_all_bits::<I, L>(&mut two, start, at);
         let before = two.packed().bit_in_byte(at);
         two.close_all::<I>(at, before);
     }
@@ -322,8 +322,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         carry: Slot<L::Item>,
     ) {
         let mut bytes = self.block_mut(block);
-        layout::close_beside::<Portable, L>(&mut bytes, start, at, to);
-        layout::put_beside::<L>(&mut bytes, to, carry);
+        layout::close_bits::<Portable, L>(&mut bytes, start, at, to);
+        layout::put_bits::<L>(&mut bytes, to, carry);
         let _closed = bytes.shift_down::<Portable>(at, to, carry.value);
     }
 

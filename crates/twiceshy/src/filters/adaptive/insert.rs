@@ -6,7 +6,7 @@ use crate::filters::core::Core;
 use crate::filters::facade::InsertCore;
 use crate::hash::{Hashed, StreamHash};
 use crate::outcome::Inserted;
-use crate::prints::{Layout, Print, edit};
+use crate::prints::{Print, Widths, edit};
 use crate::table::Put;
 
 impl InsertCore for Core {
@@ -15,7 +15,7 @@ impl InsertCore for Core {
     #[inline(always)]
     fn insert<'k>(&mut self, h0: u64, key: impl FnOnce() -> Hashed<'k>) -> Result<Inserted, Error> {
         // Values are told apart, which takes more than one word.
-        let put = (self.layout.value_bits == 0).then(|| self.insert_bare(h0));
+        let put = (self.widths.value_bits == 0).then(|| self.insert_bare(h0));
         match put {
             Some(Put::Done) => Ok(Inserted::New),
             Some(Put::Full) => Err(self.table.full()),
@@ -37,7 +37,7 @@ impl Core {
         let minirun = self.minirun_of(key.h0());
         let contents = self.contents_of(minirun);
         let live = |print: &&Print| !print.is_ghost();
-        let needs_keys = if self.layout.value_bits > 0 {
+        let needs_keys = if self.widths.value_bits > 0 {
             contents.prints.iter().any(|print| live(&print))
         } else {
             contents.prints.iter().any(|print| print.count > 1)
@@ -68,7 +68,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// # Errors
     /// As [`insert`](Self::insert), and [`Error::Geometry`] if the value is too large.
     pub fn insert_value(&mut self, key: &Hashed<'_>, value: u64) -> Result<Inserted, Error> {
-        check_entry(self.core.layout, 1, value)?;
+        check_entry(self.core.widths, 1, value)?;
         self.core.insert_into_minirun(key, value)
     }
 
@@ -88,7 +88,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
         value: u64,
         keys: &[Hashed<'_>],
     ) -> Result<Inserted, Error> {
-        check_entry(self.core.layout, count, value)?;
+        check_entry(self.core.widths, count, value)?;
         self.insert_parted(key, Print::new(count, value), keys, edit::must_part)
     }
 
@@ -135,8 +135,8 @@ impl<H: StreamHash> AdaptiveFilter<H> {
 }
 
 /// Can a member have this count and this value?
-pub(super) fn check_entry(layout: Layout, count: u64, value: u64) -> Result<(), Error> {
-    let bits = layout.value_bits;
+pub(super) fn check_entry(widths: Widths, count: u64, value: u64) -> Result<(), Error> {
+    let bits = widths.value_bits;
     if value >> bits != 0 {
         return Err(Error::geometry(format!(
             "the value {value} has more than {bits} bits"

@@ -173,7 +173,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// Bits of a value beside each remainder.
     #[must_use]
     pub fn value_bits(&self) -> u32 {
-        self.core.layout.value_bits
+        self.core.widths.value_bits
     }
 
     /// How many live fingerprints match a key.

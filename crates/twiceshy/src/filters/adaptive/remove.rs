@@ -31,7 +31,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     fn remove_bare(&mut self, key: &Hashed<'_>, keys: &[Hashed<'_>]) -> bool {
         // With values they are not alike. And each key is compared with each other, which takes less than
         // reading the minirun only where there are few: random keys are hardly ever more than three.
-        let most = match self.core.layout.value_bits {
+        let most = match self.core.widths.value_bits {
             0 => 8,
             _ => 1,
         };

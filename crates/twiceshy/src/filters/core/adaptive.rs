@@ -29,7 +29,7 @@ impl<M: Bytes> TableCore for Core<M> {
 
     fn header<F: FileFilter<M>>(&self, seed: Seed) -> Header {
         Header {
-            value_bits: self.layout.value_bits,
+            value_bits: self.widths.value_bits,
             used: self.table.used(),
             ghosts: self.ghosts,
             ..Header::new::<M, F>(self.table.geometry(), seed, self.live())
@@ -57,10 +57,10 @@ impl<M: Bytes> TableCore for Core<M> {
             let mut last: Option<(u64, Print)> = None;
             for slots in self.table.prints(run.start..run.end) {
                 let at = slots.start;
-                let remainder = self.table.slot(at).value >> self.layout.value_bits;
+                let remainder = self.table.slot(at).value >> self.widths.value_bits;
                 let print = self.read(slots.clone());
                 let mut written = Vec::new();
-                print.write(self.layout, remainder, &mut written);
+                print.write(self.widths, remainder, &mut written);
                 let canonical = (written.iter().zip(slots.clone())).all(|(slot, at)| {
                     let stored = self.table.slot(at);
                     let same = stored.value == slot.value && stored.item == slot.item;
@@ -123,7 +123,7 @@ impl<M: Bytes> MergeCore for Core<M> {
     type Owned = Core;
 
     fn value_bits(&self) -> u32 {
-        self.layout.value_bits
+        self.widths.value_bits
     }
 
     fn unite(

@@ -25,14 +25,14 @@ use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
 use crate::minirun::Minirun;
-use crate::prints::{Digits, Layout, Print, extension_slot};
+use crate::prints::{Digits, Print, Widths, extension_slot};
 use crate::table::{Marks, Put, Run, Table, TableOptions, Taken};
 
-/// A table of marked slots with its layout.
+/// A table of marked slots with its widths.
 #[derive(Debug)]
 pub struct Core<M = Memory> {
     pub(crate) table: Table<Marks, M>,
-    pub(crate) layout: Layout,
+    pub(crate) widths: Widths,
     pub(crate) ghosts: u64,
 }
 
@@ -82,13 +82,13 @@ impl<M> Core<M> {
     }
 
     fn of(table: Table<Marks, M>, options: TableOptions, ghosts: u64) -> Self {
-        let layout = Layout {
+        let widths = Widths {
             width: options.slot_bits,
             value_bits: options.ignored_bits,
         };
         Core {
             table,
-            layout,
+            widths,
             ghosts,
         }
     }
@@ -129,7 +129,7 @@ impl<M: Bytes> Core<M> {
     pub(crate) fn digits<'k>(&self, key: &'k Hashed<'k>) -> Digits<'k> {
         Digits {
             key,
-            width: self.layout.width,
+            width: self.widths.width,
         }
     }
 
@@ -139,7 +139,7 @@ impl<M: Bytes> Core<M> {
 
     /// Reads one fingerprint.
     pub(crate) fn read(&self, slots: Range<u64>) -> Print {
-        Print::read(self.layout, slots.map(|slot| self.table.slot(slot)))
+        Print::read(self.widths, slots.map(|slot| self.table.slot(slot)))
     }
 
     /// Reads a minirun. If there is none, the slots are the empty range where it would be.
@@ -169,9 +169,9 @@ impl Core {
         let count =
             |prints: &[Print]| prints.iter().filter(|print| print.is_ghost()).count() as u64;
         let ghosts = self.ghosts - count(&old.prints) + count(&new);
-        let mut slots = Vec::with_capacity(new.iter().map(|p| p.slots(self.layout.width)).sum());
+        let mut slots = Vec::with_capacity(new.iter().map(|p| p.slots(self.widths.width)).sum());
         for print in &new {
-            print.write(self.layout, remainder, &mut slots);
+            print.write(self.widths, remainder, &mut slots);
         }
         self.table.replace(old.run, old.slots.clone(), &slots)?;
         self.ghosts = ghosts;
@@ -189,7 +189,7 @@ impl Core {
     /// not, nothing has changed: the later words of the key must say which, or the other keys.
     #[inline(always)]
     pub(crate) fn remove_plain(&mut self, h0: u64) -> Taken {
-        if self.layout.value_bits > 0 {
+        if self.widths.value_bits > 0 {
             // They may have other values.
             return self.remove_one_of(h0, 1);
         }
