@@ -1,4 +1,4 @@
-//! Core of one word: four whole fingerprints in a `u64`, which is the common shape.
+//! Buckets of one word: four whole fingerprints in a `u64`, which is the common shape.
 //!
 //! Both buckets are read at once, whatever the first one holds: their cache lines are fetched side by side,
 //! and hardly a branch depends on what they hold. An empty lane is zero, so fingerprints are added, removed

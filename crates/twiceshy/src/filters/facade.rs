@@ -504,7 +504,11 @@ impl<C: TableCore, H: StreamHash> FileFilter<C::Memory> for TableFilter<C, H> {
 
     fn size(header: &Header) -> Option<(u64, usize)> {
         let width = header.geometry.remainder_bits() + header.value_bits;
-        super::in_slots(table::size::<C::Lane>(header.geometry.slots(), width)?)
+        super::in_slots(table::size::<C::Lane>(
+            header.geometry.slots(),
+            width,
+            None,
+        )?)
     }
 
     fn most_value_bits(header: &Header) -> u32 {

@@ -9,8 +9,7 @@ use crate::filters::core::Core;
 use crate::filters::facade::TableCore;
 use crate::filters::in_slots;
 use crate::hash::{HashKind, Seed, StreamHash};
-use crate::table::Order;
-use crate::table::{Marks, size_of_blocks};
+use crate::table::{Marks, Order, size};
 use crate::violation::Violation;
 
 file_methods! {
@@ -32,10 +31,10 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for StaticYesNo<H, M> {
 
     fn size(header: &Header) -> Option<(u64, usize)> {
         let (slots, bits) = (header.geometry.slots(), header.geometry.remainder_bits());
-        in_slots(size_of_blocks::<Marks>(
+        in_slots(size::<Marks>(
             slots,
             bits + header.value_bits,
-            blocks(header),
+            Some(blocks(header)),
         )?)
     }
 

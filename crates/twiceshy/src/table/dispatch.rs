@@ -93,10 +93,9 @@ dispatch! {
 
 dispatch! {
     impl[S: Sidecar, M: Bytes + AsMut<[u8]>] Table<S, M> {
-        /// [`insert`](Self::insert), where something may stand beside slots: then behind all of its run that
-        /// are not above it.
+        /// [`insert_beside`](Self::insert_beside), where `L` is `S`, or stands for it if nothing is marked.
         #[inline(always)]
-        pub(crate) fn insert_beside[L: Sidecar, B: Beside<S>](
+        pub(super) fn insert_beside_with[L: Sidecar, B: Beside<S>](
             &mut self,
             at: Fingerprint,
             beside: B,

@@ -68,13 +68,20 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     #[inline(always)]
     pub(crate) fn insert(&mut self, at: Fingerprint) -> Put {
         if S::MARKS && self.is_unmarked() {
-            self.insert_beside::<Bare, ()>(at, ())
+            self.insert_beside_with::<Bare, ()>(at, ())
         } else {
-            self.insert_beside::<S, ()>(at, ())
+            self.insert_beside_with::<S, ()>(at, ())
         }
     }
 
-    /// The body of [`insert_beside`](Self::insert_beside).
+    /// [`insert`](Self::insert), where something may stand beside slots: then behind all of its run that
+    /// are not above it.
+    #[inline(always)]
+    pub(crate) fn insert_beside<B: Beside<S>>(&mut self, at: Fingerprint, beside: B) -> Put {
+        self.insert_beside_with::<S, B>(at, beside)
+    }
+
+    /// The body of [`insert_beside_with`](Self::insert_beside_with).
     #[inline(always)]
     pub(super) fn insert_on<I: Isa, L: Sidecar, B: Beside<S>>(
         &mut self,
@@ -95,8 +102,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         }
     }
 
-    /// Adds an unmarked slot with `value` to the run of `quotient`, behind all that are not
-    /// above it, if the run is in its home block.
+    /// Adds an unmarked slot with `value` to the run of `quotient`, if that is in its home block. Here it goes
+    /// behind all that are not above it; [`insert_slow`](Self::insert_slow) may go in front of equal ones.
     #[inline(always)]
     fn insert_home<I: Isa, L: Sidecar, B: Beside<S>>(
         &mut self,
@@ -150,6 +157,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
                 return Added::BlockFull(full);
             }
         }
+        // The same two blocks, let go of in between. They were there above, so this never returns, which
+        // matters: what stands beside slots has moved by now.
         let Some(mut two) = self.blocks.two_mut(home) else {
             return Added::Elsewhere;
         };
@@ -193,7 +202,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         beside: B,
     ) -> Put {
         let run = self.run_slow_on::<I>(quotient);
-        // What stands beside slots of this remainder stays beside them.
+        // Nothing beside: bare slots of one remainder are alike, so go in front of them, where `is_counted`
+        // starts and no fingerprint is parted. Else behind them, so that symbols stay with their slots.
         let at = match B::IS_NOTHING {
             true => self.lower_bound(&run, remainder),
             false => self.upper_bound(&run, remainder),

@@ -82,7 +82,7 @@ pub use layout::Slot;
 pub(crate) use read::{Buffer, HomeSlot, Scan};
 pub(crate) use remove::Taken;
 pub use storage::{Table, TableOptions, spare_slots};
-pub(crate) use storage::{size, size_of_blocks, split};
+pub(crate) use storage::{size, split};
 pub(crate) use verify::{Order, Tailed};
 pub use writer::Writer;
 

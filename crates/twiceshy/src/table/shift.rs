@@ -61,7 +61,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// # Errors
     /// [`Error::Full`] if no slot is free; nothing has changed then.
     #[inline(always)]
-    pub(crate) fn open_home<I: Isa>(
+    pub(super) fn open_home<I: Isa>(
         &mut self,
         run: &Run,
         at: u64,
@@ -211,7 +211,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
 
     /// Takes one slot out of a run: one that continues a fingerprint, or is all of one.
     #[inline(always)]
-    pub(crate) fn close<I: Isa>(&mut self, run: &Run, at: u64) {
+    pub(super) fn close<I: Isa>(&mut self, run: &Run, at: u64) {
         let closed = self.close_after::<I, ()>(run, at, ());
         debug_assert_eq!(closed, Ok(()), "nothing is beside the slots");
     }

@@ -47,23 +47,17 @@ pub fn spare_slots(quotients: u64) -> u64 {
     4 * (quotients.isqrt() + 1) + 64
 }
 
-/// How many blocks a table has, and how many bytes they and the padding take; `None` if
-/// they can't be counted.
-pub(crate) fn size<S: Sidecar>(quotients: u64, slot_bits: u32) -> Option<(u64, u64)> {
-    let slots = quotients.checked_add(spare_slots(quotients))?;
-    let blocks = slots.div_ceil(64);
-    Some((blocks, bytes_of_blocks::<S>(blocks, slot_bits)?))
-}
-
-/// The same for a table of so many blocks, if its quotients have a slot each and it is no
-/// larger than it would be without that wish.
-pub(crate) fn size_of_blocks<S: Sidecar>(
+/// How many blocks a table has, as many as are wished for if they are, and how many bytes they and the
+/// padding take. `None` if they can't be counted; or if they are too few for a slot to each quotient, or more
+/// than there would be without a wish.
+pub(crate) fn size<S: Sidecar>(
     quotients: u64,
     slot_bits: u32,
-    blocks: u64,
+    blocks: Option<u64>,
 ) -> Option<(u64, u64)> {
-    let (most, _) = size::<S>(quotients, slot_bits)?;
-    let possible = quotients.div_ceil(64)..=most;
+    let slots = quotients.checked_add(spare_slots(quotients))?;
+    let possible = quotients.div_ceil(64)..=slots.div_ceil(64);
+    let blocks = blocks.unwrap_or(*possible.end());
     if !possible.contains(&blocks) {
         return None;
     }
@@ -146,10 +140,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
                 Packed::MAX_BITS
             )));
         }
-        let size = match blocks {
-            None => size::<S>(quotients, slot_bits),
-            Some(blocks) => size_of_blocks::<S>(quotients, slot_bits, blocks),
-        };
+        let size = size::<S>(quotients, slot_bits, blocks);
         let size = size.and_then(|(blocks, bytes)| Some((blocks, usize::try_from(bytes).ok()?)));
         let Some((blocks, bytes)) = size else {
             return Err(Error::geometry(format!(

@@ -183,7 +183,7 @@ impl<S: Symbols> Coded<S> {
     #[inline(always)]
     pub(super) fn put(&mut self, h0: u64) -> Put {
         let (at, coding) = (self.table.at(h0), self.coding);
-        self.table.insert_beside::<S::Lane, &S>(at, coding)
+        self.table.insert_beside(at, coding)
     }
 
     /// Makes room in full blocks until an insertion that was refused succeeds.
