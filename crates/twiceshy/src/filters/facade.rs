@@ -30,11 +30,31 @@ use crate::table::{self, Found, Sidecar, Table};
 use crate::traits::Insert;
 use crate::violation::Violation;
 
-/// A filter of the quotient family: a core `C`, which has the table, behind a hash `H`. Its names are
-/// [`QuotientFilter`](crate::QuotientFilter), [`CountingFilter`](crate::CountingFilter),
-/// [`AdaptiveFilter`](crate::AdaptiveFilter), [`TelescopingFilter`](crate::TelescopingFilter),
-/// [`PlainTelescopingFilter`](crate::PlainTelescopingFilter) and
-/// [`ExtensionFilter`](crate::ExtensionFilter).
+/// All filters of the quotient family are this one type. You want one of its names:
+///
+/// | name | what it adds | in |
+/// | --- | --- | --- |
+/// | [`QuotientFilter`](crate::QuotientFilter) | removal, iteration | [`plain`](super::plain) |
+/// | [`CountingFilter`](crate::CountingFilter) | counts | [`counting`](super::counting) |
+/// | [`AdaptiveFilter`](crate::AdaptiveFilter) | learns from mistakes, with slots more; values; rebuilding | [`adaptive`](super::adaptive) |
+/// | [`TelescopingFilter`](crate::TelescopingFilter), [`PlainTelescopingFilter`](crate::PlainTelescopingFilter), [`ExtensionFilter`](crate::ExtensionFilter) | learn in fixed space | [`coded`](super::coded) |
+///
+/// This page has the methods of all of them: each block says by its bounds, or by the filter's name, whose
+/// they are.
+///
+/// ```
+/// use twiceshy::{CountingFilter, QuotientFilter};
+///
+/// let mut plain = QuotientFilter::new(1_000, 0.01)?;
+/// plain.insert("anna")?;
+/// assert!(plain.contains("anna"));
+///
+/// let mut counting = CountingFilter::new(1_000, 0.01)?;
+/// counting.insert("anna")?;
+/// counting.insert("anna")?;
+/// assert_eq!(counting.count("anna"), 2);
+/// # Ok::<(), twiceshy::Error>(())
+/// ```
 pub struct TableFilter<C, H: StreamHash = Sip13> {
     pub(super) core: C,
     pub(super) hasher: H::Keyed,

@@ -11,6 +11,16 @@
 //! this block and later ones the runs of *earlier* blocks take: the first run of this
 //! block starts at slot `64 b + offset` or later. An offset of `S::MAX_OFFSET` stands for
 //! that many or more.
+//!
+//! What is known of a run, as each verb needs it:
+//!
+//! | type | made by | what it knows |
+//! | --- | --- | --- |
+//! | `Run` (`find`) | [`Table::run`](super::Table::run) | the slots of a run wherever it is, counted from the table's start |
+//! | `LocalRun` | [`BlockHeader::run`] | the same inside one block, or nothing |
+//! | `Probe` | [`BlockHeader::probe`] | start and length, for a lookup, without a branch |
+//! | `RunView` (`find`) | `Table::view` | a `Probe` with the window of slots there, compared with a remainder |
+//! | `Place` | [`BlockHeader::place`] | where a slot can be added, up to the first marked one |
 
 use super::lane::Sidecar;
 use crate::bits::{

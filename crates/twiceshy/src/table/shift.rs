@@ -11,6 +11,13 @@
 //!
 //! What moves may be in any number of blocks: what leaves one at its end comes to the next one.
 //!
+//! ```text
+//! open_home ─► open_home_beside ─┐
+//! open_tail ─────────────────────┴─► open ─┐
+//! open_rest (of `insert`) ─────────────────┴─► open_gap ─► open_in, block by block
+//! close ─► close_after ──────────────────────► close_gap ─► close_through, block by block, then close_in
+//! ```
+//!
 //! A block's offset counts the slots that runs of earlier blocks take in it, so it grows
 //! by one exactly for the blocks after the quotient's own up to that of the slot that was
 //! filled, and shrinks by one for those up to that of the slot that was emptied: every

@@ -74,6 +74,11 @@ pub use crate::outcome::Leave;
 /// An adaptive quotient filter. See the [module](self) for how to use it rightly, or take
 /// [`AdaptiveSet`](crate::AdaptiveSet).
 ///
+/// Its methods are those of all table filters ([`TableFilter`]), and of its own
+/// [`lookup`](AdaptiveFilter::lookup), [`adapt`](AdaptiveFilter::adapt),
+/// [`insert_with`](AdaptiveFilter::insert_with), [`remove`](AdaptiveFilter::remove),
+/// [`iter`](AdaptiveFilter::iter) and others. [`insert`](AdaptiveFilter::insert) says what it did.
+///
 /// ```
 /// use twiceshy::AdaptiveFilter;
 /// use twiceshy::hash::Seed;

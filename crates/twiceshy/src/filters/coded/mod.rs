@@ -95,6 +95,10 @@ pub use self::symbols::{Stretch, Symbols};
 /// A filter that adapts in fixed space: a [`TelescopingFilter`] or an [`ExtensionFilter`]. See the
 /// [module](self) for how to use it rightly, or take a set, which has the keys as well.
 ///
+/// Its methods are those of all table filters ([`TableFilter`]), and of its own
+/// [`lookup`](CodedFilter::lookup), [`adapt`](CodedFilter::adapt), [`insert_with`](CodedFilter::insert_with),
+/// [`remove`](CodedFilter::remove) and [`iter`](CodedFilter::iter).
+///
 /// ```
 /// use twiceshy::{ExtensionFilter, TelescopingFilter};
 ///

@@ -32,6 +32,11 @@ use crate::mem::Memory;
 
 /// A quotient filter that counts.
 ///
+/// Its methods are those of all table filters ([`TableFilter`]), and of its own
+/// [`count`](CountingFilter::count), [`insert_count`](CountingFilter::insert_count),
+/// [`remove_count`](CountingFilter::remove_count), [`remove`](CountingFilter::remove) and
+/// [`iter`](CountingFilter::iter).
+///
 /// ```
 /// use twiceshy::CountingFilter;
 ///

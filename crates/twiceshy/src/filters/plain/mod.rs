@@ -26,6 +26,9 @@ use crate::mem::Memory;
 
 /// A quotient filter: approximate membership with removal, iteration and duplicates.
 ///
+/// Its methods are those of all table filters ([`TableFilter`]), [`remove`](QuotientFilter::remove),
+/// [`insert_unique`](QuotientFilter::insert_unique) and [`iter`](QuotientFilter::iter).
+///
 /// ```
 /// use twiceshy::{QuotientFilter, Removed};
 ///
