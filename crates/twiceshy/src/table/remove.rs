@@ -180,7 +180,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let run = header.member_run::<I>(rank, i);
         let target = match Target::find::<L>(&mut two, run, pattern, of) {
             Ok(target) => target,
-            Err(other) => return other,
+            Err(outcome) => return outcome,
         };
         // Read again, where it is needed again: there is no register for each of it.
         let mut two = two.in_register();
