@@ -22,7 +22,7 @@
 //! map, use [`AdaptiveFilter`] by these rules:
 //!
 //! 1. A positive answer names its minirun. Read *all* keys of it
-//!    ([`Geometry::hash_range`]) from the reverse map. If the query is among them it is a
+//!    ([`Geometry::hash_range`](crate::Geometry::hash_range)) from the reverse map. If the query is among them it is a
 //!    member; otherwise it is a false positive: [`adapt`](AdaptiveFilter::adapt) with these
 //!    keys.
 //! 2. Keys are a set: insert a key once. A key inserted twice leaves a surplus fingerprint,

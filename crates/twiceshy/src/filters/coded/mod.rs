@@ -39,7 +39,7 @@
 //! filter and keys, so that nothing can go wrong.
 //!
 //! An insertion needs no keys, with one exception: in a telescoping filter, if it moves a selector
-//! into a block whose code is full. Then it is refused ([`Error::NeedsHashes`]) until it is given
+//! into a block whose code is full. Then it is refused ([`Error::NeedsHashes`](crate::Error::NeedsHashes)) until it is given
 //! the keys around it. An extension can be dropped without knowing the key.
 //!
 //! ```
