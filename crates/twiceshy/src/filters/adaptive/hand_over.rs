@@ -59,13 +59,13 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
                 "only a filter of the same seed and a multiple of the ids takes over miniruns",
             ));
         }
-        if old.layout.value_bits > new.layout.value_bits {
+        if old.widths.value_bits > new.widths.value_bits {
             return Err(Error::mismatch("the other filter has fewer value bits"));
         }
         if keys.iter().any(|key| old.minirun_of(key.h0()) != minirun) {
             return Err(Error::mismatch("a key belongs to another minirun"));
         }
-        let (found, _) = pair_up(&old.contents_of(minirun).prints, keys, old.layout.width);
+        let (found, _) = pair_up(&old.contents_of(minirun).prints, keys, old.widths.width);
         let found = found.into_iter().map(Option::unwrap_or_default);
         let mut members: Vec<_> = keys.iter().cloned().zip(found).collect();
         members.sort_by_key(|(key, _)| key.h0());
@@ -77,7 +77,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
             if !contents.prints.iter().all(Print::is_ghost) {
                 return Err(Error::mismatch("the minirun has been handed over before"));
             }
-            let mut prints = prints_of(members, new.layout.width)?;
+            let mut prints = prints_of(members, new.widths.width)?;
             prints.extend_from_slice(&contents.prints);
             new.replace(minirun, &contents, prints)?;
         }

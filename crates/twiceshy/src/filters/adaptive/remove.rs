@@ -1,101 +1,70 @@
-//! What changes a filter without the keys of a minirun.
+//! Removing a member, with the keys of its minirun or without.
 
-use super::AdaptiveFilter;
+use super::{AdaptiveFilter, Leave};
 use crate::error::Error;
-use crate::hash::{Hashed, Key, StreamHash, first_word};
-use crate::outcome::{Inserted, Removed};
-use crate::prints::{Layout, Print, edit};
-use crate::table::{Put, Taken};
+use crate::hash::{Hashed, Key, StreamHash};
+use crate::outcome::Removed;
+use crate::prints::{Print, edit};
+use crate::table::Taken;
 
 impl<H: StreamHash> AdaptiveFilter<H> {
-    /// Adds a key that is not a member yet. Needs no reverse map.
+    /// Removes a member, given all keys of its minirun (the removed one among them).
     ///
     /// # Errors
-    /// [`Error::Full`] if no slot is left; [`Error::NeedsKeys`] if the minirun exists and
-    /// the filter has value bits or the minirun holds a count above one:
-    /// [`insert_with`](Self::insert_with) does it then. Nothing has changed.
-    #[inline(always)]
-    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<Inserted, Error> {
-        self.insert_word(first_word::<H, K>(&self.keyed, key), key)
-    }
-
-    /// [`insert`](Self::insert) for a key whose first word is `h0`.
-    #[inline(always)]
-    pub(super) fn insert_word<K: Key + ?Sized>(
+    /// [`Error::Mismatch`] if the key is not among the keys or these do not fit the
+    /// fingerprints; [`Error::Full`] if there is no slot for a ghost. Nothing has changed
+    /// then.
+    pub fn remove(
         &mut self,
-        h0: u64,
-        key: &K,
-    ) -> Result<Inserted, Error> {
-        match self.insert_at_once(h0) {
-            Some(Put::Done) => Ok(Inserted::New),
-            Some(Put::Full) => Err(self.core.table.full()),
-            _ => self.insert_by_words(key),
+        key: &Hashed<'_>,
+        keys: &[Hashed<'_>],
+        leave: Leave,
+    ) -> Result<(), Error> {
+        if leave == Leave::Nothing && self.remove_bare(key, keys) {
+            return Ok(());
         }
+        self.remove_from_minirun(key, keys, leave)
     }
 
-    /// Adds a key of which the first word is enough. If more must be known, of it or of its minirun, or no
-    /// slot is free, nothing has changed.
-    #[inline(always)]
-    fn insert_at_once(&mut self, h0: u64) -> Option<Put> {
-        (self.core.layout.value_bits == 0).then(|| self.core.insert_bare(h0))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn insert_by_words<K: Key + ?Sized>(&mut self, key: &K) -> Result<Inserted, Error> {
-        let hashed = Hashed::new::<H, K>(&self.seed, key);
-        self.insert_among_marks(&hashed, 0)
-    }
-
-    /// [`insert`](Self::insert) for a key that is hashed already.
-    ///
-    /// # Errors
-    /// As [`insert`](Self::insert).
-    pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<Inserted, Error> {
-        match self.insert_at_once(key.h0()) {
-            Some(Put::Done) => Ok(Inserted::New),
-            Some(Put::Full) => Err(self.core.table.full()),
-            _ => self.insert_among_marks(key, 0),
-        }
-    }
-
-    /// Adds a key with a value (below `2^value_bits`) where its minirun does not exist yet.
-    ///
-    /// # Errors
-    /// As [`insert`](Self::insert), and [`Error::Geometry`] if the value is too large.
-    pub fn insert_value(&mut self, key: &Hashed<'_>, value: u64) -> Result<Inserted, Error> {
-        check_entry(self.core.layout, 1, value)?;
-        self.insert_among_marks(key, value)
-    }
-
-    #[cold]
-    fn insert_among_marks(&mut self, key: &Hashed<'_>, value: u64) -> Result<Inserted, Error> {
-        let core = &mut self.core;
-        let minirun = core.minirun_of(key.h0());
-        let contents = core.contents_of(minirun);
-        let live = |print: &&Print| !print.is_ghost();
-        let needs_keys = if core.layout.value_bits > 0 {
-            contents.prints.iter().any(|print| live(&print))
-        } else {
-            contents.prints.iter().any(|print| print.count > 1)
+    /// [`remove`](Self::remove) where there is one fingerprint of one slot for each of the keys, so that it
+    /// does not matter which one goes. Has that been done? If not, nothing has changed.
+    fn remove_bare(&mut self, key: &Hashed<'_>, keys: &[Hashed<'_>]) -> bool {
+        // With values they are not alike. And each key is compared with each other, which takes less than
+        // reading the minirun only where there are few: random keys are hardly ever more than three.
+        let most = match self.core.widths.value_bits {
+            0 => 8,
+            _ => 1,
         };
-        if needs_keys {
-            return Err(Error::NeedsKeys { minirun });
+        if keys.len() > most || !keys.iter().any(|other| other.is_same_key(key)) {
+            return false;
         }
-        let mut prints = contents.prints.clone();
-        let ghost = edit::longest_ghost(&prints, &core.digits(key));
-        match ghost {
-            Some(ghost) => {
-                prints[ghost].count = 1;
-                prints[ghost].value = value;
+        let id = self.core.table.geometry().id(key.h0());
+        for (i, one) in keys.iter().enumerate() {
+            let is_of_it = self.core.table.geometry().id(one.h0()) == id;
+            if !is_of_it || keys[..i].iter().any(|other| other.is_same_key(one)) {
+                return false;
             }
-            None => prints.push(Print::new(1, value)),
         }
-        core.replace(minirun, &contents, prints)?;
-        Ok(match ghost {
-            Some(_) => Inserted::Revived,
-            None => Inserted::New,
-        })
+        self.core.remove_one_of(key.h0(), keys.len() as u32) == Taken::One
+    }
+
+    /// [`remove`](Self::remove) for any minirun.
+    #[inline(never)]
+    pub(super) fn remove_from_minirun(
+        &mut self,
+        key: &Hashed<'_>,
+        keys: &[Hashed<'_>],
+        leave: Leave,
+    ) -> Result<(), Error> {
+        let minirun = self.core.minirun_of(key.h0());
+        let keys = self.check_keys(minirun, keys)?;
+        let Some(removed) = self.position(&keys, key) else {
+            return Err(Error::mismatch("the key to remove is not among the keys"));
+        };
+        let contents = self.core.contents_of(minirun);
+        let streams: Vec<_> = keys.iter().map(|&key| self.core.digits(key)).collect();
+        let after = edit::remove(contents.prints.clone(), &streams, removed, leave)?;
+        self.core.replace(minirun, &contents, after)
     }
 
     /// Removes a key that **is a member**, without its minirun's keys. The filter can't
@@ -107,8 +76,7 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     /// [`remove`](Self::remove) does it then. Nothing has changed.
     #[inline(always)]
     pub fn remove_known_member<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
-        let h0 = first_word::<H, K>(&self.keyed, key);
-        match self.core.remove_plain(h0) {
+        match self.core.remove_plain(self.first_word(key)) {
             Taken::One => Ok(Removed::One),
             Taken::NotFound => Ok(Removed::NotFound),
             Taken::Unclear => self.remove_by_words(key),
@@ -156,24 +124,9 @@ impl<H: StreamHash> AdaptiveFilter<H> {
     }
 }
 
-/// Can a member have this count and this value?
-pub(super) fn check_entry(layout: Layout, count: u64, value: u64) -> Result<(), Error> {
-    let bits = layout.value_bits;
-    if value >> bits != 0 {
-        return Err(Error::geometry(format!(
-            "the value {value} has more than {bits} bits"
-        )));
-    }
-    if count == 0 {
-        return Err(Error::geometry("a member has a count of at least one"));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filters::adaptive::Leave;
     use crate::hash::Seed;
 
     #[test]
@@ -187,27 +140,35 @@ mod tests {
                 if let Some(end) = keys.clone().find(|key| filter.insert(key).is_err()) {
                     keys.end = end;
                 }
+                let all: Vec<_> = keys
+                    .clone()
+                    .map(|key| filter.hash(&key).into_owned())
+                    .collect();
+                let all_of = |filter: &AdaptiveFilter, minirun| {
+                    let mut all = all.clone();
+                    all.retain(|key| filter.core.minirun_of(key.h0()) == minirun);
+                    all
+                };
                 // Extensions of one digit to three, if no fingerprint of another key is beside.
                 for key in keys.clone().step_by(2) {
-                    let hashed = filter.hash(&key);
+                    let hashed = filter.hash(&key).into_owned();
                     let other = hashed.word(1) ^ 1 << 63 >> (key % 3 * u64::from(bits));
                     let words = [hashed.h0(), other];
-                    let query = Hashed::from_words(&words);
-                    let _ = filter.core.adapt_alone(&query, &hashed);
+                    let minirun = filter.core.minirun_of(hashed.h0());
+                    let all = all_of(&filter, minirun);
+                    if all.len() == 1 {
+                        let _ = filter.adapt(&Hashed::from_words(&words), minirun, &all);
+                    }
                 }
                 for key in keys.clone() {
                     let hashed = filter.hash(&key).into_owned();
                     let minirun = filter.core.minirun_of(hashed.h0());
-                    let all: Vec<_> = keys
-                        .clone()
-                        .map(|key| filter.hash(&key).into_owned())
-                        .collect();
-                    let mut all = all;
-                    all.retain(|key| filter.core.minirun_of(key.h0()) == minirun);
+                    let all = all_of(&filter, minirun);
                     let contents = filter.core.contents_of(minirun);
                     let mut slow = filter.try_clone().unwrap();
-                    slow.remove_among(&hashed, &all, Leave::Nothing).unwrap();
-                    slow.core.check_invariants().unwrap();
+                    slow.remove_from_minirun(&hashed, &all, Leave::Nothing)
+                        .unwrap();
+                    slow.check_invariants().unwrap();
 
                     let mut quick = filter.try_clone().unwrap();
                     quick.remove(&hashed, &all, Leave::Nothing).unwrap();
@@ -225,7 +186,7 @@ mod tests {
                             extended += 1;
                             if let Ok(removed) = quick.remove_known_member_hashed(&hashed) {
                                 assert_eq!(removed, Removed::One);
-                                quick.core.check_invariants().unwrap();
+                                quick.check_invariants().unwrap();
                                 assert!(
                                     contents.prints.len() > 1
                                         || quick.to_bytes() == slow.to_bytes()
