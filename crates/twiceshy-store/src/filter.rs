@@ -169,20 +169,22 @@ impl Filter {
         }
     }
 
-    /// Gives the members with these hashes to a larger filter. `keys` are all keys of a
-    /// whole number of miniruns, in hash order.
+    /// Gives the members with these hashes to a larger filter. `keys` are all keys of one minirun.
+    /// If that finds no room for them, nothing has changed.
     pub(crate) fn hand_over(&self, keys: &[Hashed<'_>], into: &mut Filter) -> Result<(), Error> {
-        match (self, into) {
-            (Filter::Adaptive(filter), Filter::Adaptive(into)) => {
-                let geometry = filter.geometry();
-                let id = |key: &Hashed<'_>| geometry.id(key.h0());
-                for keys in keys.chunk_by(|a, b| id(a) == id(b)) {
-                    filter.hand_over(Minirun::from_id(id(&keys[0])), keys, into)?;
-                }
-                Ok(())
-            }
-            (_, into) => keys.iter().try_for_each(|key| into.insert(key)),
+        if let (Filter::Adaptive(filter), Filter::Adaptive(into)) = (self, &mut *into) {
+            let minirun = Minirun::from_id(filter.geometry().id(keys[0].h0()));
+            return filter.hand_over(minirun, keys, into);
         }
+        for (i, key) in keys.iter().enumerate() {
+            if let Err(error) = into.insert(key) {
+                for key in &keys[..i] {
+                    into.remove(key, &[], Leave::Nothing)?;
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn geometry(&self) -> Option<Geometry> {

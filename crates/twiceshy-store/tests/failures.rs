@@ -337,6 +337,46 @@ fn files_may_fail_anywhere() {
     assert!(seen.files_errors > seen.runs, "{seen:?}");
 }
 
+/// Every operation of an engine fails once while a shard grows, a few hundred keys at a time: the
+/// step is taken again, and the shard has grown at the end.
+#[test]
+fn a_step_of_growing_that_failed_is_taken_again() {
+    let cut = Cut::new();
+    let grow = || {
+        let engine = Failing::new(InMemory::new(), cut.clone(), FailedWrite::NotApplied);
+        let builder = StoreBuilder::new().capacity(2_000).shards(1).fpr(0.1);
+        let builder = builder.seed(Seed::from_u64(1)).layout::<Merged>();
+        let store = builder.open(engine, LossyFiles::new(Cut::new())).unwrap();
+        let mut model = Model::new();
+        let bytes = store.stats().filter_bytes;
+        let mut number = 0;
+        while store.stats().filter_bytes == bytes {
+            store.insert_new(key(number), "value").unwrap();
+            model.insert(key(number), b"value".to_vec());
+            number += 1;
+        }
+        (store, model, number)
+    };
+    let mut failed = 0;
+    for k in 0..50 {
+        cut.never();
+        let (store, mut model, first) = grow();
+        cut.at(k);
+        for number in first..first + 40 {
+            // One that failed is put again.
+            while store.insert_new(key(number), "value").is_err() {}
+            model.insert(key(number), b"value".to_vec());
+            if let Ok(found) = store.contains(stranger(number)) {
+                assert!(!found);
+            }
+        }
+        failed += u64::from(cut.has_failed());
+        assert_eq!(store.stats().grows, 1, "failed at {k}");
+        check(&store, &model, &format!("failed at {k}"));
+    }
+    assert_eq!(failed, 50);
+}
+
 /// Tables on a disk that can be full: they are read as ever.
 #[derive(Default)]
 struct Full {

@@ -2,6 +2,8 @@
 //! another seed, it knows the generation that they move to.
 
 mod shard;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 

@@ -476,7 +476,12 @@ impl Shard {
             return Ok(true);
         };
         front.version += 1;
-        front.filter.hand_over(&keys, &mut growth.into)?;
+        let minirun = |key: &Hashed<'_>| front.filter.range(key.h0());
+        for keys in keys.chunk_by(|a, b| minirun(a).contains(&b.h0())) {
+            front.filter.hand_over(keys, &mut growth.into)?;
+            // If the next one finds no room, it is the first to be tried again.
+            growth.frontier = minirun(&keys[0]).end().saturating_add(1);
+        }
         if *stretch.end() < *self.place.all().end() {
             growth.frontier = (stretch.end() + 1) << self.place.bits;
             return Ok(false);
