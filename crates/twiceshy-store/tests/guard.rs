@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use twiceshy::ReverseMap;
 use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy::sets::reverse_map::MemoryMap;
-use twiceshy_store::engine::InMemory;
+use twiceshy_store::engine::{Counting, InMemory};
 use twiceshy_store::guard::{EngineMap, Learnt};
 use twiceshy_store::{Check, Guard, GuardError, StoreBuilder, WhenFull};
 use twiceshy_testing::Source;
@@ -195,6 +195,26 @@ fn what_goes_wrong_says_so() {
         .find_map(|key| guard.inserted(key.to_le_bytes()).err())
         .unwrap();
     assert!(matches!(error, GuardError::Full), "{error}");
+}
+
+/// A first rebuild commits some thousand keys at a time, and the next one only what is new.
+#[test]
+fn a_rebuild_commits_many_keys_at_once() {
+    let engine = Arc::new(Counting::new(InMemory::new()));
+    let map = EngineMap::new(Arc::clone(&engine));
+    let guard = StoreBuilder::new().capacity(1_000).guard(map).unwrap();
+    let mut keys: Vec<_> = (0..20_000).map(|number| format!("key{number}")).collect();
+    guard.rebuild(&keys).unwrap();
+    assert_eq!(guard.len(), 20_000);
+    let counts = engine.counts();
+    assert!(counts.commits <= 5, "{counts:?}");
+    assert_eq!((counts.changes, counts.syncs), (20_000, counts.commits));
+    // A key that comes twice is one.
+    keys.extend(["new", "new"].map(String::from));
+    guard.rebuild(&keys).unwrap();
+    assert_eq!(guard.len(), 20_001);
+    assert_eq!((engine.counts() - counts).commits, 1);
+    assert!(keys.iter().all(|key| guard.check(key).is_maybe()));
 }
 
 /// Two insert the same key, as upserts do: the fingerprint stays until nobody has the key.

@@ -131,13 +131,8 @@ impl<R: ReverseMap> Guard<R> {
         let old = &self.generation;
         let shards = old.shards().len();
         let _turns: Vec<Turn> = (0..shards).map(|shard| Turn::wait(old, shard)).collect();
-        {
-            let mut map = self.map.lock();
-            for key in keys {
-                let h0 = old.spot(key.as_ref()).h0;
-                map.insert(h0, key.as_ref()).map_err(GuardError::Map)?;
-            }
-        }
+        let keys = keys.into_iter().map(|key| (self.hash_of(&key), key));
+        (self.map.lock().insert_all(keys)).map_err(GuardError::Map)?;
         let new = build(&*self.map.lock(), &self.options, *old.seed())?;
         for (shard, keys) in self.in_flight.iter().enumerate() {
             for pending in &*keys.lock() {
