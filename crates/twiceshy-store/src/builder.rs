@@ -11,7 +11,9 @@ use twiceshy::sizing;
 use crate::engine::Durability;
 use crate::error::Error;
 use crate::filter::{FilterChoice, Measures};
+use crate::generation::Plan;
 use crate::layout::{Layout, Merged};
+use crate::meta::Series;
 
 /// What happens when the filter is full, of records or of what it has learnt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -54,12 +56,18 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Those of a filter under this seed.
-    pub(crate) fn measures(&self, seed: Seed) -> Measures {
-        Measures {
-            choice: self.choice,
-            remainder_bits: self.remainder_bits,
-            seed,
+    /// A generation in this table and under this seed.
+    pub(crate) fn plan(&self, series: &Series) -> Plan {
+        Plan {
+            table: series.table,
+            measures: Measures {
+                choice: self.choice,
+                remainder_bits: self.remainder_bits,
+                seed: series.seed,
+            },
+            bits: self.shard_bits,
+            policy: self.policy,
+            capacity: self.capacity,
         }
     }
 }

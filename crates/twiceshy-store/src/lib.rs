@@ -43,6 +43,7 @@
 
 mod batch;
 mod builder;
+mod cores;
 mod counters;
 pub mod engine;
 mod error;

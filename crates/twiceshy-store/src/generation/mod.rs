@@ -11,6 +11,7 @@ use twiceshy::Error;
 use twiceshy::hash::{Hashed, Seed, Sip13, StreamHash, first_word};
 use twiceshy::sets::policy::Policy;
 
+use crate::cores::on_all_cores;
 use crate::engine::Table;
 use crate::filter::{Filter, Measures, slots_for};
 
@@ -35,42 +36,70 @@ pub(crate) struct Spot<'k> {
     pub(crate) key: Hashed<'k>,
 }
 
-impl Generation {
-    /// One that is empty, with room for `capacity` keys.
-    pub(crate) fn empty(
-        table: Table,
-        measures: Measures,
-        bits: u32,
-        policy: Policy,
-        capacity: u64,
-    ) -> Result<Self, Error> {
-        let slots = slots_for(capacity >> bits);
-        Self::from_fn(table, measures, bits, policy, |_| {
-            Ok((Filter::empty(&measures, slots)?, 0))
-        })
+/// What a generation shall be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(crate) table: Table,
+    pub(crate) measures: Measures,
+    /// Of a hash, to tell the shards apart.
+    pub(crate) bits: u32,
+    pub(crate) policy: Policy,
+    /// Keys to have room for from the start.
+    pub(crate) capacity: u64,
+}
+
+impl Plan {
+    /// Slots of a shard to start with.
+    pub(crate) fn slots(&self) -> u64 {
+        slots_for(self.capacity >> self.bits)
     }
 
-    /// One of these filters, each with the number of records that it stands for.
-    pub(crate) fn from_fn<E>(
-        table: Table,
-        measures: Measures,
-        bits: u32,
-        policy: Policy,
-        mut filter: impl FnMut(Place) -> Result<(Filter, u64), E>,
+    /// The filter of a shard whose keys have hashes with these rests, in ascending order, and how
+    /// many there are.
+    pub(crate) fn filter(&self, rests: &[u64]) -> Result<(Filter, u64), Error> {
+        let filter = Filter::from_sorted(&self.measures, self.slots(), rests)?;
+        Ok((filter, rests.len() as u64))
+    }
+}
+
+impl Generation {
+    /// One that is empty.
+    pub(crate) fn empty(plan: &Plan) -> Result<Self, Error> {
+        let nothing = |_| Ok::<_, Error>(());
+        Self::build(plan, nothing, |_, ()| plan.filter(&[]), |_| ())
+    }
+
+    /// One whose shards are built on all cores. On this thread, `read` says what is to be known of
+    /// each of them first, and `built` hears of how many records it has at last.
+    pub(crate) fn build<T: Send, E: From<F>, F: Send>(
+        plan: &Plan,
+        mut read: impl FnMut(Place) -> Result<T, E>,
+        build: impl Fn(Place, T) -> Result<(Filter, u64), F> + Sync,
+        mut built: impl FnMut(u64),
     ) -> Result<Self, E> {
-        let shard = |index| {
-            let place = Place { index, bits };
-            let (filter, records) = filter(place)?;
-            let shard = Shard::new(place, measures, policy, filter);
-            shard.counters.add_records(records);
-            Ok(shard)
-        };
-        Ok(Generation {
-            table,
-            measures,
-            keyed: Sip13::keyed(&measures.seed),
+        let bits = plan.bits;
+        let places = (0..1_u32 << bits).map(|index| Place {
+            index: index.into(),
             bits,
-            shards: (0..1_u64 << bits).map(shard).collect::<Result<_, E>>()?,
+        });
+        let mut shards = Vec::with_capacity(places.len());
+        on_all_cores::<_, _, E, F>(
+            places.map(|place| Ok((place, read(place)?))),
+            |(place, read)| Ok((place, build(place, read)?)),
+            |(place, (filter, records))| {
+                let shard = Shard::new(place, plan.measures, plan.policy, filter);
+                shard.counters.add_records(records);
+                shards.push(shard);
+                built(records);
+            },
+        )?;
+        shards.sort_by_key(|shard| shard.place().index);
+        Ok(Generation {
+            table: plan.table,
+            measures: plan.measures,
+            keyed: Sip13::keyed(&plan.measures.seed),
+            bits,
+            shards: shards.into(),
         })
     }
 

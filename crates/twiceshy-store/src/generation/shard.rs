@@ -62,6 +62,11 @@ impl Place {
         }
     }
 
+    /// What the filter knows of a whole hash.
+    pub(crate) fn rest(self, whole: u64) -> u64 {
+        whole << self.bits
+    }
+
     /// The hashes of this shard whose rests are in a range.
     pub(crate) fn range(self, rests: &RangeInclusive<u64>) -> RangeInclusive<u64> {
         let start = rests.start().div_ceil(1 << self.bits) << self.bits;

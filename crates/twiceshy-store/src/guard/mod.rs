@@ -77,9 +77,10 @@ pub use self::write::Inserting;
 use crate::StoreBuilder;
 use crate::builder::{Options, WhenFull};
 use crate::engine::Table;
-use crate::filter::{Filter, FilterChoice, slots_for};
-use crate::generation::{Asked, Generation, Lesson, Maybe, Turn, When};
+use crate::filter::FilterChoice;
+use crate::generation::{Asked, Generation, Lesson, Maybe, Place, Turn, When};
 use crate::layout::Layout;
+use crate::meta::Series;
 use crate::sync::Mutex;
 
 /// A filter beside a database that you run already. See the [module](self) for the rules.
@@ -175,24 +176,29 @@ fn build<R: ReverseMap>(
     options: &Options,
     seed: Seed,
 ) -> Result<Generation, GuardError<R::Error>> {
-    let measures = options.measures(seed);
-    let bits = options.shard_bits;
-    let planned = slots_for(options.capacity >> bits);
-    Generation::from_fn(Table::Even, measures, bits, options.policy, |place| {
-        let mut hashes = Vec::new();
+    let plan = options.plan(&Series {
+        table: Table::Even,
+        seed,
+    });
+    // The map may be one that only this thread may ask.
+    let read = |place: Place| {
+        let mut rests = Vec::new();
         let mut foreign = false;
         map.keys(place.all(), |h0, key| {
             foreign |= Hashed::from_bytes::<Sip13>(&seed, key).h0() != h0;
-            hashes.push(h0 << bits);
+            rests.push(place.rest(h0));
         })
         .map_err(GuardError::Map)?;
-        if foreign {
-            return Err(GuardError::Seed);
+        match foreign {
+            true => Err(GuardError::Seed),
+            false => Ok(rests),
         }
-        hashes.sort_unstable();
-        let filter = Filter::from_sorted(&measures, planned, &hashes)?;
-        Ok((filter, hashes.len() as u64))
-    })
+    };
+    let build = |_, mut rests: Vec<u64>| {
+        rests.sort_unstable();
+        plan.filter(&rests)
+    };
+    Generation::build(&plan, read, build, |_| ())
 }
 
 impl<R: ReverseMap> Guard<R> {

@@ -3,8 +3,10 @@
 mod checkpoint;
 mod iter;
 mod learn;
+mod load;
 mod open;
 mod read;
+mod rebuild;
 mod rotate;
 mod stats;
 mod verify;

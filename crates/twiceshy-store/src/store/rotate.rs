@@ -215,26 +215,15 @@ impl<E: Engine, L: Layout> Store<E, L> {
             seed: Seed::random()?,
         };
         let records = self.len();
-        let capacity = self.options.capacity.max(records + records / 4);
-        let next = self.new_generation(&series, capacity)?;
+        let mut plan = self.options.plan(&series);
+        plan.capacity = plan.capacity.max(records + records / 4);
+        let next = Generation::empty(&plan)?;
         let mut changes = Changes::new();
         meta::set_next(&mut changes, &series, 0);
         self.commit(changes, Durability::Sync)?;
         tracing::info!(records, "the change to a new seed begins");
         self.rotation.resume(&from, &Arc::new(next), 0);
         Ok(())
-    }
-
-    pub(super) fn new_generation(
-        &self,
-        series: &Series,
-        capacity: u64,
-    ) -> Result<Generation, Error> {
-        let options = &self.options;
-        let measures = options.measures(series.seed);
-        let (table, bits) = (series.table, options.shard_bits);
-        let generation = Generation::empty(table, measures, bits, options.policy, capacity)?;
-        Ok(generation)
     }
 
     /// Moves a few hundred records and the frontier.
