@@ -8,7 +8,7 @@ use crate::engine::{Changes, Durability, Engine, EngineError, Snapshot, Table};
 use crate::hash_order;
 
 /// Keys that are committed together when there are many.
-const KEYS_PER_COMMIT: usize = 1 << 12;
+const KEYS_PER_COMMIT: usize = 1 << 13;
 
 /// A reverse map in any [engine](crate::engine), for a [`Guard`](crate::Guard) or for an adaptive filter of
 /// your own. It has the engine's table [`Even`](Table::Even) to itself; the other tables are
@@ -85,10 +85,16 @@ impl<E: Engine> ReverseMap for EngineMap<E> {
     ) -> Result<(), EngineError> {
         let mut keys = keys.into_iter().peekable();
         while keys.peek().is_some() {
+            let some = keys.by_ref().take(KEYS_PER_COMMIT);
+            let mut entries: Vec<_> = some
+                .map(|(h0, key)| hash_order::entry(h0, key.as_ref()))
+                .collect();
+            // Neighbours share pages.
+            entries.sort_unstable();
+            entries.dedup();
             let snapshot = self.engine.snapshot()?;
             let mut changes = Changes::new();
-            for (h0, key) in keys.by_ref().take(KEYS_PER_COMMIT) {
-                let entry = hash_order::entry(h0, key.as_ref());
+            for entry in entries {
                 if !is_listed(&snapshot, &entry)? {
                     changes.put(Table::Even, entry, Vec::new());
                 }
