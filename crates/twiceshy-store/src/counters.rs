@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 /// True negatives and false positives after which a shard's window moves on.
 const WINDOW: u64 = 1 << 14;
@@ -137,6 +138,21 @@ impl Counters {
         sum.window_strangers += lately + window.old_strangers.load(Relaxed);
         let mistakes = window.mistakes.load(Relaxed);
         sum.window_mistakes += mistakes + window.old_mistakes.load(Relaxed);
+    }
+}
+
+/// The longest of some times.
+#[derive(Debug, Default)]
+pub(crate) struct Longest(AtomicU64);
+
+impl Longest {
+    /// One that began then and ends now.
+    pub(crate) fn note_since(&self, start: Instant) {
+        self.0.fetch_max(start.elapsed().as_nanos() as u64, Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Relaxed))
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use twiceshy::hash::Hashed;
 
-use super::{Store, raise};
+use super::Store;
 use crate::builder::WhenFull;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -48,7 +48,6 @@ impl<E: Engine, L: Layout> Store<E, L> {
                 self.settle(turn);
             }
         }
-        self.save_if_long();
     }
 
     /// What was learnt before is learnt again whatever the policy says.
@@ -172,7 +171,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
         };
         let keys = hash_order::keys(&self.snapshot()?, turn.generation().table, &stretch)?;
         let done = shard.hand_over(&stretch, &keys)?;
-        raise(&self.longest_step, start.elapsed().as_nanos() as u64);
+        self.longest_step.note_since(start);
         if done {
             self.grows.fetch_add(1, Relaxed);
             let (_, slots, bytes) = shard.usage();
@@ -201,8 +200,11 @@ impl<E: Engine, L: Layout> Store<E, L> {
             return;
         }
         let saved = self.saving.unless_busy(|| {
+            let start = Instant::now();
             self.wants_image.store(false, Relaxed);
-            self.save_learnt()
+            let saved = self.save_learnt();
+            self.longest_save.note_since(start);
+            saved
         });
         if let Some(Err(error)) = saved {
             tracing::warn!(%error, "what was learnt could not be saved");

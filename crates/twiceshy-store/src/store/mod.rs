@@ -8,18 +8,19 @@ mod open;
 mod read;
 mod rebuild;
 mod rotate;
+mod rotation;
 mod stats;
 mod verify;
 mod write;
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use arc_swap::ArcSwap;
 
 use crate::builder::Options;
-use crate::counters::Counts;
+use crate::counters::{Counts, Longest};
 use crate::engine::{Engine, EngineError, InMemory};
 use crate::error::Error;
 use crate::files::{Files, NoFiles};
@@ -72,12 +73,14 @@ pub struct Store<E, L = Merged> {
     saving: Busy,
     /// What was learnt before is being learnt again, whatever the policy says.
     recalling: AtomicBool,
-    rotation: rotate::Rotator,
+    rotation: rotation::Rotator,
     grows: AtomicU64,
     rotations: AtomicU64,
     /// What generations counted that are gone.
     past: Mutex<Counts>,
-    longest_step: AtomicU64,
+    longest_step: Longest,
+    /// Of images, and of what keeps writers out.
+    longest_save: Longest,
     layout: PhantomData<L>,
 }
 
@@ -255,9 +258,4 @@ impl Drop for Done<'_> {
         *self.0.busy.lock() = false;
         self.0.done.notify_one();
     }
-}
-
-/// Raises a maximum.
-fn raise(maximum: &AtomicU64, to: u64) {
-    maximum.fetch_max(to, Ordering::Relaxed);
 }

@@ -10,9 +10,10 @@ use twiceshy::hash::Seed;
 use super::checkpoint::FILTER;
 use super::load::load;
 use super::rebuild::rebuild;
-use super::rotate::Rotator;
+use super::rotation::Rotator;
 use super::{Busy, Store};
 use crate::builder::{Options, StoreBuilder};
+use crate::counters::Longest;
 use crate::engine::{Durability, Engine, Table};
 use crate::error::Error;
 use crate::files::Files;
@@ -97,12 +98,13 @@ impl<L: Layout> StoreBuilder<L> {
             grows: AtomicU64::new(0),
             rotations: AtomicU64::new(0),
             past: Mutex::default(),
-            longest_step: AtomicU64::new(0),
+            longest_step: Longest::default(),
+            longest_save: Longest::default(),
             layout: PhantomData,
         };
         if let Some((next, frontier)) = next {
             let current = store.current.load_full();
-            store.rotation.resume(&current, &Arc::new(next), frontier);
+            store.resume(current, Arc::new(next), frontier);
         }
         store.recall();
         store.recalling.store(false, Ordering::Relaxed);

@@ -45,8 +45,12 @@ pub struct Stats {
     pub grows: u64,
     /// How often the seed has changed.
     pub rotations: u64,
-    /// The longest that a call had to wait for a step of growing or of a change of seed.
+    /// The longest step of growing or of a change of seed that a call took along, its begin
+    /// included.
     pub longest_step: Duration,
+    /// The longest pause of all: such a step, an image of the filter that a write made because
+    /// much was learnt, or a checkpoint or [`verify`](Store::verify), which keeps writers out.
+    pub longest_pause: Duration,
 }
 
 impl<E: Engine, L: Layout> Store<E, L> {
@@ -69,6 +73,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
             FilterChoice::None => 0,
             _ => counts.false_positives,
         };
+        let longest_step = self.longest_step.get();
         Stats {
             records: self.len(),
             lookups: counts.negatives + counts.hits + counts.false_positives,
@@ -91,7 +96,8 @@ impl<E: Engine, L: Layout> Store<E, L> {
             filter_bytes: bytes,
             grows: self.grows.load(Relaxed),
             rotations: self.rotations.load(Relaxed),
-            longest_step: Duration::from_nanos(self.longest_step.load(Relaxed)),
+            longest_step,
+            longest_pause: longest_step.max(self.longest_save.get()),
         }
     }
 }
@@ -121,6 +127,7 @@ impl fmt::Display for Stats {
         writeln!(f, "filter load         {:>13.1}%", 100.0 * self.load)?;
         writeln!(f, "shards grown        {:>14}", self.grows)?;
         writeln!(f, "seeds changed       {:>14}", self.rotations)?;
-        write!(f, "longest step        {:>14.1?}", self.longest_step)
+        writeln!(f, "longest step        {:>14.1?}", self.longest_step)?;
+        write!(f, "longest pause       {:>14.1?}", self.longest_pause)
     }
 }
