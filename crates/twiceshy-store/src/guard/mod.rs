@@ -231,7 +231,9 @@ impl<R: ReverseMap> Guard<R> {
         *self.generation.seed()
     }
 
-    /// How many keys the guard knows of.
+    /// How many keys the guard knows of. It may be more than there are where the map has failed, or
+    /// a deletion was committed a while before the guard was told of it and others learnt or told
+    /// meanwhile; [`rebuild`](Self::rebuild) counts anew.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.generation.records()
