@@ -18,6 +18,9 @@ pub(crate) struct Counters {
     repeated: AtomicU64,
     adaptations: AtomicU64,
     unlearnt: AtomicU64,
+    /// How often the filter has grown, and the longest step of that.
+    grows: AtomicU64,
+    longest_step: Longest,
     records: AtomicU64,
     /// A commit has failed, and nobody knows whether it was made: records may be a few more or
     /// less.
@@ -47,6 +50,8 @@ pub(crate) struct Counts {
     pub(crate) repeated: u64,
     pub(crate) adaptations: u64,
     pub(crate) unlearnt: u64,
+    pub(crate) grows: u64,
+    pub(crate) longest_step: Duration,
     pub(crate) window_strangers: u64,
     pub(crate) window_mistakes: u64,
 }
@@ -64,6 +69,12 @@ impl Counters {
 
     pub(crate) fn hit(&self) {
         self.hits.fetch_add(1, Relaxed);
+    }
+
+    /// What was counted as a hit was a mistake on a query with this hash.
+    pub(crate) fn hit_was_wrong(&self, hash: u64) {
+        self.hits.fetch_sub(1, Relaxed);
+        self.false_positive(hash);
     }
 
     /// A mistake on a query with this hash.
@@ -91,6 +102,16 @@ impl Counters {
 
     pub(crate) fn unlearnt(&self) {
         self.unlearnt.fetch_add(1, Relaxed);
+    }
+
+    /// The filter has grown.
+    pub(crate) fn grown(&self) {
+        self.grows.fetch_add(1, Relaxed);
+    }
+
+    /// A step of growing that began then and ends now.
+    pub(crate) fn step_since(&self, start: Instant) {
+        self.longest_step.note_since(start);
     }
 
     pub(crate) fn records(&self) -> u64 {
@@ -129,10 +150,12 @@ impl Counters {
             (&self.repeated, &mut sum.repeated),
             (&self.adaptations, &mut sum.adaptations),
             (&self.unlearnt, &mut sum.unlearnt),
+            (&self.grows, &mut sum.grows),
         ] {
             *sum += counter.load(Relaxed);
         }
         sum.negatives += self.negatives.sum();
+        sum.longest_step = sum.longest_step.max(self.longest_step.get());
         let window = &self.window;
         let lately = (self.strangers()).saturating_sub(window.start.load(Relaxed));
         sum.window_strangers += lately + window.old_strangers.load(Relaxed);

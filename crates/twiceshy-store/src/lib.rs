@@ -62,6 +62,7 @@ mod layout;
 mod meta;
 mod store;
 mod sync;
+mod turn;
 
 pub use batch::Batch;
 pub use builder::{Progress, StoreBuilder, WhenFull};

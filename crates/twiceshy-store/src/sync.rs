@@ -99,3 +99,45 @@ impl Condvar {
         self.0.notify_one();
     }
 }
+
+/// A lock without a guard: for those who hold it longer than a scope, or would rather skip than wait.
+#[derive(Debug, Default)]
+pub(crate) struct Latch {
+    state: Mutex<LatchState>,
+    given_back: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct LatchState {
+    is_taken: bool,
+    /// Those who wait for it: waking nobody would be a call of the system for nothing.
+    waiting: usize,
+}
+
+impl Latch {
+    /// Waits for it.
+    pub(crate) fn wait(&self) {
+        let mut state = self.state.lock();
+        while state.is_taken {
+            state.waiting += 1;
+            state = self.given_back.wait(state);
+            state.waiting -= 1;
+        }
+        state.is_taken = true;
+    }
+
+    /// Takes it, if nobody has it.
+    pub(crate) fn take(&self) -> bool {
+        !std::mem::replace(&mut self.state.lock().is_taken, true)
+    }
+
+    pub(crate) fn give_back(&self) {
+        let mut state = self.state.lock();
+        state.is_taken = false;
+        let somebody_waits = state.waiting > 0;
+        drop(state);
+        if somebody_waits {
+            self.given_back.notify_one();
+        }
+    }
+}

@@ -15,7 +15,7 @@ use crate::cores::on_all_cores;
 use crate::engine::Table;
 use crate::filter::{Filter, Measures, slots_for};
 
-pub(crate) use self::shard::{Asked, Lesson, Maybe, Place, STEP, Shard, Turn, When, rest_of};
+pub(crate) use self::shard::{Asked, Lesson, Maybe, Place, STEP, Shard, When, rest_of};
 
 /// The filter of a store under one seed, and where the engine keeps what is in its hash order.
 pub(crate) struct Generation {
@@ -27,13 +27,15 @@ pub(crate) struct Generation {
     shards: Box<[Shard]>,
 }
 
-/// Where a key belongs.
-pub(crate) struct Spot<'k> {
+/// A key, hashed under the seed of a generation.
+pub(crate) struct HashedKey<'k> {
+    pub(crate) bytes: &'k [u8],
+    /// Where it belongs.
     pub(crate) shard: usize,
     /// Its whole first word: the order of the engine's table.
     pub(crate) h0: u64,
-    /// As the shard's filter knows it.
-    pub(crate) key: Hashed<'k>,
+    /// What is left without the number of the shard: what the shard's filter knows.
+    pub(crate) rest: Hashed<'k>,
 }
 
 /// What a generation shall be.
@@ -133,15 +135,20 @@ impl Generation {
         denies
     }
 
-    /// Where a key belongs.
+    /// Hashes a key.
     #[inline]
-    pub(crate) fn spot<'k>(&self, key: &'k [u8]) -> Spot<'k> {
-        let hashed = Hashed::from_bytes::<Sip13>(&self.measures.seed, key);
+    pub(crate) fn hash<'k>(&self, bytes: &'k [u8]) -> HashedKey<'k> {
+        let hashed = Hashed::from_bytes::<Sip13>(&self.measures.seed, bytes);
         let h0 = hashed.h0();
-        let (shard, key) = hashed.split_top(self.bits);
+        let (shard, rest) = hashed.split_top(self.bits);
         // As many shards as these bits can say.
         let shard = shard as usize;
-        Spot { shard, h0, key }
+        HashedKey {
+            bytes,
+            shard,
+            h0,
+            rest,
+        }
     }
 
     /// The other table that can hold what is in hash order.

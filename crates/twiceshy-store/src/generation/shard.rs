@@ -1,26 +1,10 @@
-//! A shard: the filter of a range of hashes, and who may change it.
+//! A shard: the filter of a range of hashes.
 //!
-//! # The protocol
-//!
-//! Everyone may ask the filter at any time ([`Shard::ask`]); that takes the shard's *front*
-//! lock for reading, for as long as the filter takes to answer. Whoever changes records of the
-//! shard, or the filter, takes its *turn* first and keeps it until the engine has committed:
-//!
-//! ```text
-//!   put      turn ─ fingerprint in ─ commit ──────────────────── release
-//!   delete   turn ─ commit ─ fingerprint out ─────────────────── release
-//!   adapt    (ask, read keys) ─ turn ─ version as asked? extend ─ release
-//!   grow     turn ─ read keys ─ hand over, move the frontier ─── release
-//! ```
-//!
-//! So a committed key always has its fingerprint, and while somebody adapts no put or delete of
-//! the shard is under way: the keys that the engine has are those that the filter stands for,
-//! but for fingerprints that a failed put left behind, which are surplus. Each change of the
-//! filter counts the *version* up, and so does each commit, *after* it: whoever asked when a new
-//! fingerprint was in and read the keys when its key was not yet committed would take it for
-//! surplus. An adaptation whose keys were read at an older version reads them again. Nobody who
-//! only reads waits for a turn: a false positive found while another has the turn is left in a
-//! list for that one to settle ([`Shard::leave`]).
+//! Everyone may ask the filter at any time ([`Shard::ask`]); that takes the shard's *front* lock for
+//! reading, for as long as the filter takes to answer. Whoever changes the filter, or the keys that
+//! it stands for, takes the shard's turn first: [`turn`](crate::turn) has the protocol. Nobody who
+//! only reads waits for a turn: a false positive that is found while another has it is left in a
+//! list for that one to learn ([`Shard::push_pending`]).
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -34,7 +18,7 @@ use twiceshy::{Error, Minirun};
 use super::Generation;
 use crate::counters::Counters;
 use crate::filter::{Filter, Measures};
-use crate::sync::{Condvar, Mutex, Shared};
+use crate::sync::{Latch, Mutex, Shared};
 
 /// How many keys are handed over at a time, about.
 pub(crate) const STEP: u64 = 256;
@@ -168,68 +152,12 @@ impl Front {
 pub(crate) struct Shard {
     place: Place,
     measures: Measures,
-    taken: Mutex<bool>,
-    released: Condvar,
+    pub(crate) turn: Latch,
     front: Shared<Front>,
     judge: Mutex<Judge>,
+    /// False positives that wait for whoever has the turn.
     pending: Mutex<Vec<Box<[u8]>>>,
     pub(crate) counters: Counters,
-}
-
-/// The right to change a shard, until it is dropped.
-#[derive(Debug)]
-pub(crate) struct Turn {
-    generation: Arc<Generation>,
-    index: usize,
-}
-
-impl Turn {
-    /// Waits for it.
-    pub(crate) fn wait(generation: &Arc<Generation>, index: usize) -> Self {
-        let shard = generation.shard(index);
-        let mut taken = shard.taken.lock();
-        while *taken {
-            taken = shard.released.wait(taken);
-        }
-        *taken = true;
-        drop(taken);
-        Turn {
-            generation: Arc::clone(generation),
-            index,
-        }
-    }
-
-    /// Takes it, if nobody has it.
-    pub(crate) fn take(generation: &Arc<Generation>, index: usize) -> Option<Self> {
-        let mut taken = generation.shard(index).taken.lock();
-        if std::mem::replace(&mut *taken, true) {
-            return None;
-        }
-        drop(taken);
-        Some(Turn {
-            generation: Arc::clone(generation),
-            index,
-        })
-    }
-
-    pub(crate) fn shard(&self) -> &Shard {
-        self.generation.shard(self.index)
-    }
-
-    pub(crate) fn generation(&self) -> &Arc<Generation> {
-        &self.generation
-    }
-
-    pub(crate) fn index(&self) -> usize {
-        self.index
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        *self.shard().taken.lock() = false;
-        self.shard().released.notify_one();
-    }
 }
 
 impl Shard {
@@ -237,8 +165,7 @@ impl Shard {
         Shard {
             place,
             measures,
-            taken: Mutex::new(false),
-            released: Condvar::default(),
+            turn: Latch::default(),
             front: Shared::new(Front {
                 filter,
                 growth: None,
@@ -287,6 +214,11 @@ impl Shard {
             range: self.place.range(&filter.range(key.h0())),
             moving,
         })
+    }
+
+    /// Is the filter as it was at this version?
+    pub(crate) fn is_at(&self, version: u64) -> bool {
+        self.front.read().version == version
     }
 
     /// Has the record of such a key moved to another generation?
@@ -390,7 +322,7 @@ impl Shard {
     }
 
     /// Leaves a false positive for whoever has the turn.
-    pub(crate) fn leave(&self, query: &[u8]) {
+    pub(crate) fn push_pending(&self, query: &[u8]) {
         let mut pending = self.pending.lock();
         if pending.len() < MAX_PENDING {
             pending.push(query.into());

@@ -61,6 +61,7 @@
 
 mod engine_map;
 mod error;
+mod in_flight;
 mod write;
 
 use std::fmt;
@@ -72,49 +73,40 @@ use twiceshy::hash::{Hashed, Seed, Sip13};
 
 pub use self::engine_map::EngineMap;
 pub use self::error::GuardError;
+use self::in_flight::InFlight;
 pub use self::write::Inserting;
 
 use crate::StoreBuilder;
 use crate::builder::{Options, WhenFull};
+use crate::counters::Counts;
 use crate::engine::Table;
 use crate::filter::FilterChoice;
-use crate::generation::{Asked, Generation, Lesson, Maybe, Place, Turn, When};
+use crate::generation::{Asked, Generation, Lesson, Place};
 use crate::layout::Layout;
 use crate::meta::Series;
+use crate::store::Stats;
 use crate::sync::Mutex;
+use crate::turn::{Members, Turn};
 
 /// A filter beside a database that you run already. See the [module](self) for the rules.
 pub struct Guard<R> {
     map: Mutex<R>,
     generation: Arc<Generation>,
     options: Options,
-    /// Keys whose commits are under way, by shard: they count as members whether or not the
-    /// map lists them yet.
+    /// By shard.
     in_flight: Box<[InFlight]>,
-}
-
-type InFlight = Mutex<Vec<Pending>>;
-
-/// A key whose commit is under way.
-#[derive(Debug)]
-struct Pending {
-    key: Box<[u8]>,
-    /// Those who are about to commit it.
-    tokens: usize,
-    /// Nobody had it before them, and none of them has committed it yet.
-    is_new: bool,
 }
 
 /// What the filter says of a key.
 #[derive(Debug)]
-pub enum Check<'g, R: ReverseMap> {
+pub enum Check<'g, K, R: ReverseMap> {
     /// It is not there. Certain.
     No,
     /// It may be there: ask your database, and if it isn't, say so with the ticket.
-    Maybe(Ticket<'g, R>),
+    Maybe(Ticket<'g, K, R>),
 }
 
-impl<R: ReverseMap> Check<'_, R> {
+impl<K, R: ReverseMap> Check<'_, K, R> {
     /// Is a look into the database worth it?
     #[must_use]
     pub fn is_maybe(&self) -> bool {
@@ -122,11 +114,15 @@ impl<R: ReverseMap> Check<'_, R> {
     }
 }
 
-/// A "maybe", to be answered.
+/// A "maybe", to be answered. It keeps the key as it was given to [`Guard::check`].
 #[must_use = "if the key was not there, say so with `absent`; otherwise drop it"]
-pub struct Ticket<'g, R> {
+pub struct Ticket<'g, K, R> {
     guard: &'g Guard<R>,
-    key: Box<[u8]>,
+    key: K,
+    /// Of the filter that said so.
+    version: u64,
+    /// The hashes of the keys that it may stem from.
+    range: RangeInclusive<u64>,
 }
 
 /// What became of a false positive.
@@ -165,7 +161,7 @@ impl<L: Layout> StoreBuilder<L> {
             map: Mutex::new(map),
             generation: Arc::new(generation),
             options,
-            in_flight: (0..shards).map(|_| Mutex::default()).collect(),
+            in_flight: (0..shards).map(|_| InFlight::default()).collect(),
         })
     }
 }
@@ -204,23 +200,35 @@ fn build<R: ReverseMap>(
 impl<R: ReverseMap> Guard<R> {
     /// May this key be there?
     #[inline]
-    pub fn check(&self, key: impl AsRef<[u8]>) -> Check<'_, R> {
-        let key = key.as_ref();
-        let generation = &self.generation;
-        let spot = generation.spot(key);
-        let shard = generation.shard(spot.shard);
-        if let Asked::Maybe(_) = shard.ask(&spot.key) {
-            let (guard, key) = (self, key.into());
-            return Check::Maybe(Ticket { guard, key });
+    pub fn check<K: AsRef<[u8]>>(&self, key: K) -> Check<'_, K, R> {
+        if self.generation.denies(key.as_ref()) {
+            return Check::No;
         }
-        shard.counters.negative();
-        Check::No
+        self.look_closer(key)
+    }
+
+    /// [`check`](Self::check) where the first word of the hash does not decide.
+    fn look_closer<K: AsRef<[u8]>>(&self, key: K) -> Check<'_, K, R> {
+        let hashed = self.generation.hash(key.as_ref());
+        let shard = self.generation.shard(hashed.shard);
+        let Asked::Maybe(maybe) = shard.ask(&hashed.rest) else {
+            shard.counters.negative();
+            return Check::No;
+        };
+        // Unless the ticket says otherwise.
+        shard.counters.hit();
+        Check::Maybe(Ticket {
+            guard: self,
+            key,
+            version: maybe.version,
+            range: maybe.range,
+        })
     }
 
     /// The first word of a key's hash, for an indexed column of your own table.
     #[must_use]
     pub fn hash_of(&self, key: impl AsRef<[u8]>) -> u64 {
-        self.generation.spot(key.as_ref()).h0
+        self.generation.hash(key.as_ref()).h0
     }
 
     /// The seed of the hashes. Keep it with the reverse map, and from those who may choose keys.
@@ -229,7 +237,9 @@ impl<R: ReverseMap> Guard<R> {
         *self.generation.seed()
     }
 
-    /// How many keys the guard knows of.
+    /// How many keys the guard knows of. It may be more than there are where the map has failed, or
+    /// a deletion was committed a while before the guard was told of it and others learnt or told
+    /// meanwhile; [`rebuild`](Self::rebuild) counts anew.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.generation.records()
@@ -241,6 +251,17 @@ impl<R: ReverseMap> Guard<R> {
         self.len() == 0
     }
 
+    /// How the guard is doing, counted since it was made. A "maybe" counts as a verified hit,
+    /// unless its ticket says that the key was [`absent`](Ticket::absent).
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        Stats::of(
+            FilterChoice::Adaptive,
+            Counts::default(),
+            [&*self.generation],
+        )
+    }
+
     /// What `look` makes of the reverse map. Whoever learns or writes waits meanwhile.
     pub fn with_map<T>(&self, look: impl FnOnce(&R) -> T) -> T {
         look(&self.map.lock())
@@ -250,23 +271,24 @@ impl<R: ReverseMap> Guard<R> {
     pub fn into_map(self) -> R {
         self.map.into_inner()
     }
+}
 
-    /// All keys with hashes in a range, in hash order: those that the map lists and those that are
-    /// under way.
+impl<R: ReverseMap> Members for Guard<R> {
+    type Error = GuardError<R::Error>;
+
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Those that the map lists, and those that are under way.
     fn keys(
         &self,
-        shard: usize,
+        turn: &Turn,
         hashes: &RangeInclusive<u64>,
     ) -> Result<Vec<Vec<u8>>, GuardError<R::Error>> {
         // Those under way first: one that lands in between is committed, and listed by now. New
         // ones wait for the turn.
-        let mut keys = Vec::new();
-        for pending in &*self.in_flight[shard].lock() {
-            let h0 = self.hash_of(&pending.key);
-            if hashes.contains(&h0) {
-                keys.push((h0, pending.key.to_vec()));
-            }
-        }
+        let mut keys = self.in_flight[turn.index()].in_range(hashes);
         let list = |h0, key: &[u8]| keys.push((h0, key.to_vec()));
         (self.map.lock().keys(hashes.clone(), list)).map_err(GuardError::Map)?;
         keys.sort_unstable();
@@ -274,39 +296,16 @@ impl<R: ReverseMap> Guard<R> {
         Ok(keys.into_iter().map(|(_, key)| key).collect())
     }
 
-    /// Learns from a false positive.
-    fn learn(&self, key: &[u8]) -> Result<Learnt, GuardError<R::Error>> {
-        let generation = &self.generation;
-        let spot = generation.spot(key);
-        let turn = Turn::wait(generation, spot.shard);
-        let shard = turn.shard();
-        let Asked::Maybe(Maybe { version, range, .. }) = shard.ask(&spot.key) else {
-            return Ok(Learnt::Nothing);
-        };
-        let keys = self.keys(spot.shard, &range)?;
-        if keys.iter().any(|listed| **listed == *key) {
-            return Ok(Learnt::Nothing); // inserted since
-        }
-        shard.counters.false_positive(spot.key.word(1));
-        let hashed: Vec<_> = keys.iter().map(|key| shard.hash(key)).collect();
-        let lesson = shard.learn(&spot.key, version, &hashed, When::PolicySays)?;
-        self.tend(&turn);
-        Ok(match lesson {
-            Lesson::Learnt => {
-                shard.counters.adaptation();
-                Learnt::Yes
-            }
-            Lesson::Waiting => Learnt::NotYet,
-            Lesson::Full => {
-                shard.counters.unlearnt();
-                Learnt::Full
-            }
-            Lesson::Stale | Lesson::Known => Learnt::Nothing,
-        })
+    fn full(&self) -> GuardError<R::Error> {
+        GuardError::Full
+    }
+
+    fn warn(&self, what: &'static str, error: &GuardError<R::Error>) {
+        tracing::warn!(error = error.reason(), "{what}");
     }
 }
 
-impl<R: ReverseMap> Ticket<'_, R> {
+impl<K: AsRef<[u8]>, R: ReverseMap> Ticket<'_, K, R> {
     /// The key was not there: learns from it, so that it is answered "no" from now on. Reads
     /// one range of the reverse map.
     ///
@@ -314,11 +313,28 @@ impl<R: ReverseMap> Ticket<'_, R> {
     /// [`GuardError::Map`], and [`GuardError::Filter`] if the map lists keys that the guard was
     /// never told of. The filter is as it was.
     pub fn absent(self) -> Result<Learnt, GuardError<R::Error>> {
-        self.guard.learn(&self.key)
+        let guard = self.guard;
+        let query = guard.generation.hash(self.key.as_ref());
+        let turn = Turn::wait(&guard.generation, query.shard);
+        turn.shard().counters.hit_was_wrong(query.rest.word(1));
+        let lesson = match turn.shard().is_at(self.version) {
+            true => {
+                let keys = guard.keys(&turn, &self.range)?;
+                turn.learn(guard, &query, self.version, &keys)
+            }
+            false => turn.learn_again(guard, query.bytes),
+        };
+        turn.release(guard);
+        Ok(match lesson? {
+            Lesson::Learnt => Learnt::Yes,
+            Lesson::Waiting => Learnt::NotYet,
+            Lesson::Full => Learnt::Full,
+            Lesson::Stale | Lesson::Known => Learnt::Nothing,
+        })
     }
 }
 
-impl<R> fmt::Debug for Ticket<'_, R> {
+impl<K, R> fmt::Debug for Ticket<'_, K, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ticket").finish_non_exhaustive()
     }

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use arc_swap::ArcSwap;
 
+use crate::StoreBuilder;
 use crate::builder::Options;
 use crate::counters::{Counts, Longest};
 use crate::engine::{Engine, EngineError, InMemory};
@@ -28,7 +29,6 @@ use crate::generation::Generation;
 use crate::journal::Journal;
 use crate::layout::{Layout, Merged};
 use crate::sync::{Condvar, Mutex, RwLock};
-use crate::{Batch, StoreBuilder};
 
 pub use self::iter::{Iter, Record};
 pub use self::stats::Stats;
@@ -74,7 +74,6 @@ pub struct Store<E, L = Merged> {
     /// What was learnt before is being learnt again, whatever the policy says.
     recalling: AtomicBool,
     rotation: rotation::Rotator,
-    grows: AtomicU64,
     rotations: AtomicU64,
     /// What generations counted that are gone.
     past: Mutex<Counts>,
@@ -114,52 +113,6 @@ impl Store<InMemory> {
 }
 
 impl<E: Engine, L: Layout> Store<E, L> {
-    /// Writes a record. If there is one under this key, its value is replaced.
-    ///
-    /// When this returns, the record is safe, as far as the store's
-    /// [`Durability`](crate::Durability) says.
-    ///
-    /// # Errors
-    /// [`Error::KeyTooLong`], [`Error::Full`] and [`Error::Engine`].
-    pub fn put(&self, key: impl AsRef<[u8]>, value: impl Into<Vec<u8>>) -> Result<(), Error> {
-        let mut batch = Batch::new();
-        batch.put(key, value);
-        self.write(batch)
-    }
-
-    /// Writes a record under a key that is not there yet: **the caller vouches for that**, and
-    /// saves the question. See [`Batch::insert_new`].
-    ///
-    /// # Errors
-    /// As [`put`](Self::put).
-    pub fn insert_new(
-        &self,
-        key: impl AsRef<[u8]>,
-        value: impl Into<Vec<u8>>,
-    ) -> Result<(), Error> {
-        let mut batch = Batch::new();
-        batch.insert_new(key, value);
-        self.write(batch)
-    }
-
-    /// Deletes a record. Says whether there was one.
-    ///
-    /// # Errors
-    /// [`Error::Engine`].
-    pub fn delete(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
-        let mut batch = Batch::new();
-        batch.delete(key);
-        Ok(self.apply(batch)?.deleted > 0)
-    }
-
-    /// Does all of it, or nothing.
-    ///
-    /// # Errors
-    /// As [`put`](Self::put).
-    pub fn write(&self, batch: Batch) -> Result<(), Error> {
-        self.apply(batch).map(|_| ())
-    }
-
     /// How many records there are. After a write has failed and the engine would not say
     /// whether it was made, it may be off by that, up to the next checkpoint.
     #[must_use]

@@ -95,7 +95,6 @@ impl<L: Layout> StoreBuilder<L> {
             saving: Busy::default(),
             recalling: AtomicBool::new(true),
             rotation: Rotator::default(),
-            grows: AtomicU64::new(0),
             rotations: AtomicU64::new(0),
             past: Mutex::default(),
             longest_step: Longest::default(),

@@ -33,10 +33,11 @@ use super::rotation::{Move, Phase, Step};
 use super::write::CommitOver;
 use crate::engine::{Changes, Durability, Engine};
 use crate::error::Error;
-use crate::generation::{Generation, STEP, Turn};
+use crate::generation::{Generation, STEP};
 use crate::hash_order::{self, entry};
 use crate::layout::Layout;
 use crate::meta::{self, Meta, Series};
+use crate::turn::Turn;
 
 /// Bytes after which a step has enough records, even if they are few.
 const MAX_BYTES: usize = 1 << 20;
@@ -185,9 +186,9 @@ impl<E: Engine, L: Layout> Store<E, L> {
 
         let mut by_shard = BTreeMap::<usize, Vec<(u64, Moving)>>::new();
         for record in moving {
-            let spot = next.spot(&record.key);
-            let list = by_shard.entry(spot.shard).or_default();
-            list.push((spot.h0, record));
+            let key = next.hash(&record.key);
+            let (shard, h0) = (key.shard, key.h0);
+            by_shard.entry(shard).or_default().push((h0, record));
         }
         let mut turns = Vec::with_capacity(by_shard.len());
         let mut changes = Changes::new();
@@ -197,7 +198,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
             counts.push((index, list.len() as u64));
             let shard = turn.shard();
             let keys: Vec<_> = list.iter().map(|(_, r)| shard.hash(&r.key)).collect();
-            self.add(&turn, &keys.iter().collect::<Vec<_>>())?;
+            turn.add(self, &keys.iter().collect::<Vec<_>>())?;
             for (h0, record) in list {
                 changes.delete(from.table, entry(record.h0, &record.key));
                 changes.put(next.table, entry(h0, &record.key), record.value);
@@ -229,9 +230,9 @@ impl<E: Engine, L: Layout> Store<E, L> {
         }
         self.arrive(records, &turn, &step);
         for turn in turns {
-            self.settle(turn);
+            turn.release(self);
         }
-        self.settle(turn);
+        turn.release(self);
         Ok(())
     }
 

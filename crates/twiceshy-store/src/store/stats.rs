@@ -5,11 +5,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use super::Store;
+use crate::counters::Counts;
 use crate::engine::Engine;
 use crate::filter::FilterChoice;
+use crate::generation::Generation;
 use crate::layout::Layout;
 
-/// How a store is doing. Counted since it was opened.
+/// How a store or a guard is doing. Counted since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -57,9 +59,28 @@ impl<E: Engine, L: Layout> Store<E, L> {
     /// How the store is doing. Takes no lock that a lookup waits for.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let mut counts = *self.past.lock();
-        let (mut used, mut slots, mut bytes) = (0, 0, 0);
-        for generation in self.generations() {
+        let past = *self.past.lock();
+        let generations = self.generations();
+        let generations = generations.iter().map(|generation| &**generation);
+        let mut stats = Stats::of(self.options.choice, past, generations);
+        stats.rotations = self.rotations.load(Relaxed);
+        stats.longest_step = stats.longest_step.max(self.longest_step.get());
+        stats.longest_pause = stats.longest_step.max(self.longest_save.get());
+        stats
+    }
+}
+
+impl Stats {
+    /// Of what these generations count, and what others counted that are gone.
+    pub(crate) fn of<'g>(
+        choice: FilterChoice,
+        past: Counts,
+        generations: impl IntoIterator<Item = &'g Generation>,
+    ) -> Self {
+        let mut counts = past;
+        let (mut records, mut used, mut slots, mut bytes) = (0, 0, 0, 0);
+        for generation in generations {
+            records += generation.records();
             for shard in generation.shards() {
                 shard.counters.add_to(&mut counts);
                 let usage = shard.usage();
@@ -69,13 +90,12 @@ impl<E: Engine, L: Layout> Store<E, L> {
             }
         }
         // Without a filter everything is a "maybe", and none of them a mistake.
-        let mistakes = match self.options.choice {
+        let mistakes = match choice {
             FilterChoice::None => 0,
             _ => counts.false_positives,
         };
-        let longest_step = self.longest_step.get();
         Stats {
-            records: self.len(),
+            records,
             lookups: counts.negatives + counts.hits + counts.false_positives,
             filter_negatives: counts.negatives,
             verified_hits: counts.hits,
@@ -85,7 +105,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
             unlearnt: counts.unlearnt,
             engine_reads_avoided: counts.negatives,
             observed_fpr: match mistakes {
-                0 if self.options.choice == FilterChoice::None => f64::NAN,
+                0 if choice == FilterChoice::None => f64::NAN,
                 _ => counts.window_mistakes as f64 / counts.window_strangers as f64,
             },
             load: if slots == 0 {
@@ -94,10 +114,10 @@ impl<E: Engine, L: Layout> Store<E, L> {
                 used as f64 / slots as f64
             },
             filter_bytes: bytes,
-            grows: self.grows.load(Relaxed),
-            rotations: self.rotations.load(Relaxed),
-            longest_step,
-            longest_pause: longest_step.max(self.longest_save.get()),
+            grows: counts.grows,
+            rotations: 0,
+            longest_step: counts.longest_step,
+            longest_pause: counts.longest_step,
         }
     }
 }
