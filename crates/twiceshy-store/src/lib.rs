@@ -60,15 +60,17 @@ mod image;
 mod journal;
 mod layout;
 mod meta;
+mod options;
 mod store;
 mod sync;
 mod turn;
 
 pub use batch::Batch;
-pub use builder::{Progress, StoreBuilder, WhenFull};
+pub use builder::StoreBuilder;
 pub use engine::{Durability, Engine, EngineError};
 pub use error::Error;
 pub use filter::FilterChoice;
 pub use guard::{Check, Guard, GuardError, Ticket};
 pub use layout::{Layout, Merged, Split};
+pub use options::{Progress, WhenFull};
 pub use store::{Iter, Record, Stats, Store, Verified};

@@ -141,3 +141,43 @@ impl Latch {
         }
     }
 }
+
+/// What one thread at a time does, for those that would rather skip it than wait.
+#[derive(Debug, Default)]
+pub(crate) struct Busy {
+    busy: Mutex<bool>,
+    done: Condvar,
+}
+
+impl Busy {
+    /// Runs `work` unless another thread is at it.
+    pub(crate) fn unless_busy<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        if std::mem::replace(&mut *self.busy.lock(), true) {
+            return None;
+        }
+        let _done = Done(self);
+        Some(work())
+    }
+
+    /// Runs `work` when no other thread is at it.
+    pub(crate) fn when_free<T>(&self, work: impl FnOnce() -> T) -> T {
+        let mut busy = self.busy.lock();
+        while *busy {
+            busy = self.done.wait(busy);
+        }
+        *busy = true;
+        drop(busy);
+        let _done = Done(self);
+        work()
+    }
+}
+
+/// Marks the work as done, also if it panicked.
+struct Done<'b>(&'b Busy);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        *self.0.busy.lock() = false;
+        self.0.done.notify_one();
+    }
+}

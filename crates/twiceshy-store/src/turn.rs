@@ -29,9 +29,9 @@ use std::time::Instant;
 use twiceshy::Error;
 use twiceshy::hash::Hashed;
 
-use crate::builder::{Options, WhenFull};
 use crate::filter::FilterChoice;
 use crate::generation::{Asked, Generation, HashedKey, Lesson, Shard, When};
+use crate::options::{Options, WhenFull};
 
 /// How often somebody who gives a turn back looks after what others have left.
 const MAX_ROUNDS: u32 = 4;

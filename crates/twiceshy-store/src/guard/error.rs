@@ -21,7 +21,7 @@ pub enum GuardError<M> {
 
 impl<M> GuardError<M> {
     /// Of an error that the builder can make.
-    pub(super) fn from_store(error: crate::Error) -> Self {
+    pub(crate) fn from_store(error: crate::Error) -> Self {
         match error {
             crate::Error::Filter(error) => GuardError::Filter(error),
             other => GuardError::Filter(twiceshy::Error::Geometry {

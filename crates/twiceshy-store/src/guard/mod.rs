@@ -76,14 +76,12 @@ pub use self::error::GuardError;
 use self::in_flight::InFlight;
 pub use self::write::Inserting;
 
-use crate::StoreBuilder;
-use crate::builder::{Options, WhenFull};
 use crate::counters::Counts;
 use crate::engine::Table;
 use crate::filter::FilterChoice;
 use crate::generation::{Asked, Generation, Lesson, Place};
-use crate::layout::Layout;
 use crate::meta::Series;
+use crate::options::{Options, WhenFull};
 use crate::store::Stats;
 use crate::sync::Mutex;
 use crate::turn::{Members, Turn};
@@ -138,16 +136,9 @@ pub enum Learnt {
     Full,
 }
 
-impl<L: Layout> StoreBuilder<L> {
-    /// A guard with this reverse map, and an adaptive filter of all keys that it lists. Of the
-    /// builder's choices it takes capacity, false-positive rate, policy, shards, ghosts and seed;
-    /// the others are of no meaning here.
-    ///
-    /// # Errors
-    /// [`GuardError::Map`] if the map can't be read, [`GuardError::Filter`] if the measures are
-    /// impossible, [`GuardError::Seed`] if the map's hashes were made with another seed.
-    pub fn guard<R: ReverseMap>(self, map: R) -> Result<Guard<R>, GuardError<R::Error>> {
-        let (mut options, _) = self.into_parts().map_err(GuardError::from_store)?;
+impl<R: ReverseMap> Guard<R> {
+    /// Opens a guard with what is of a meaning for it among these choices.
+    pub(crate) fn open(mut options: Options, map: R) -> Result<Self, GuardError<R::Error>> {
         if options.when_full == WhenFull::Rotate {
             // The hashes are in a table that is not ours to rewrite.
             options.when_full = WhenFull::Grow;

@@ -6,13 +6,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use super::Store;
-use crate::builder::Options;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::generation::{Generation, HashedKey, Maybe, When};
 use crate::hash_order;
 use crate::journal;
 use crate::layout::Layout;
+use crate::options::Options;
 use crate::turn::{Members, Turn};
 
 impl<E: Engine, L: Layout> Members for Store<E, L> {

@@ -1,11 +1,11 @@
 //! The filter from its file.
 
 use super::checkpoint::NO_EPOCH;
-use crate::builder::Options;
 use crate::filter::Filter;
 use crate::generation::{Generation, Place};
 use crate::image::{GenerationImage, Image};
 use crate::meta::{Meta, Series};
+use crate::options::Options;
 
 /// The generation that lookups start with, and the one that records move to, with the hash below
 /// which they have.

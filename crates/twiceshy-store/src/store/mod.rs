@@ -19,16 +19,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use arc_swap::ArcSwap;
 
-use crate::StoreBuilder;
-use crate::builder::Options;
 use crate::counters::{Counts, Longest};
-use crate::engine::{Engine, EngineError, InMemory};
+use crate::engine::{Engine, EngineError};
 use crate::error::Error;
-use crate::files::{Files, NoFiles};
+use crate::files::Files;
 use crate::generation::Generation;
 use crate::journal::Journal;
 use crate::layout::{Layout, Merged};
-use crate::sync::{Condvar, Mutex, RwLock};
+use crate::options::Options;
+use crate::sync::{Busy, Mutex, RwLock};
 
 pub use self::iter::{Iter, Record};
 pub use self::stats::Stats;
@@ -81,35 +80,6 @@ pub struct Store<E, L = Merged> {
     /// Of images, and of what keeps writers out.
     longest_save: Longest,
     layout: PhantomData<L>,
-}
-
-impl Store<InMemory> {
-    /// A store in memory, lost with the process: for tests and caches.
-    ///
-    /// # Errors
-    /// [`Error::Filter`] if the system has no randomness or no memory to give.
-    pub fn in_memory() -> Result<Self, Error> {
-        StoreBuilder::new().open(InMemory::new(), NoFiles)
-    }
-}
-
-#[cfg(feature = "redb")]
-impl Store<crate::engine::Redb> {
-    /// Opens the store in a directory, or makes one there: with redb, the merged layout, and
-    /// everything else as [`StoreBuilder`] would have it.
-    ///
-    /// # Errors
-    /// Those of [`StoreBuilder::open_dir`].
-    pub fn open_dir(path: impl AsRef<std::path::Path>) -> Result<Self, Error> {
-        StoreBuilder::new().open_dir(path)
-    }
-}
-
-impl Store<InMemory> {
-    /// Everything that can be chosen.
-    pub fn builder() -> StoreBuilder {
-        StoreBuilder::new()
-    }
 }
 
 impl<E: Engine, L: Layout> Store<E, L> {
@@ -170,45 +140,5 @@ impl<E: Engine, L: Layout> fmt::Debug for Store<E, L> {
             .field("layout", &L::NAME)
             .field("records", &self.len())
             .finish_non_exhaustive()
-    }
-}
-
-/// What one thread at a time does, for those that would rather skip it than wait.
-#[derive(Debug, Default)]
-struct Busy {
-    busy: Mutex<bool>,
-    done: Condvar,
-}
-
-impl Busy {
-    /// Runs `work` unless another thread is at it.
-    fn unless_busy<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
-        if std::mem::replace(&mut *self.busy.lock(), true) {
-            return None;
-        }
-        let _done = Done(self);
-        Some(work())
-    }
-
-    /// Runs `work` when no other thread is at it.
-    fn when_free<T>(&self, work: impl FnOnce() -> T) -> T {
-        let mut busy = self.busy.lock();
-        while *busy {
-            busy = self.done.wait(busy);
-        }
-        *busy = true;
-        drop(busy);
-        let _done = Done(self);
-        work()
-    }
-}
-
-/// Marks the work as done, also if it panicked.
-struct Done<'b>(&'b Busy);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        *self.0.busy.lock() = false;
-        self.0.done.notify_one();
     }
 }

@@ -7,12 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use arc_swap::ArcSwap;
 use twiceshy::hash::Seed;
 
+use super::Store;
 use super::checkpoint::FILTER;
 use super::load::load;
 use super::rebuild::rebuild;
 use super::rotation::Rotator;
-use super::{Busy, Store};
-use crate::builder::{Options, StoreBuilder};
 use crate::counters::Longest;
 use crate::engine::{Durability, Engine, Table};
 use crate::error::Error;
@@ -21,45 +20,17 @@ use crate::image;
 use crate::journal::Journal;
 use crate::layout::Layout;
 use crate::meta::{self, Meta, Series};
-use crate::sync::{Mutex, RwLock};
+use crate::options::{Options, Progress};
+use crate::sync::{Busy, Mutex, RwLock};
 
-impl<L: Layout> StoreBuilder<L> {
-    /// Opens the store in a directory, or makes one there: a redb database `data.redb` and the
-    /// filter's files beside it.
-    ///
-    /// # Errors
-    /// Those of [`open`](Self::open), and [`Error::Files`] if the directory can't be made.
-    #[cfg(feature = "redb")]
-    pub fn open_dir(
-        self,
-        path: impl AsRef<std::path::Path>,
-    ) -> Result<Store<crate::engine::Redb, L>, Error> {
-        let path = path.as_ref();
-        let files = crate::files::Directory::new(path).map_err(|source| Error::Files {
-            doing: "making the store's directory",
-            source,
-        })?;
-        let engine = crate::engine::Redb::create_or_open(path.join("data.redb"))?;
-        self.open(engine, files)
-    }
-
-    /// Opens the store in an engine, or makes one there if the engine is empty. `files` is
-    /// where the filter is saved.
-    ///
-    /// If the saved filter is of the very state that the engine is in, it is loaded. Otherwise
-    /// the filter is built from the records, in one scan, with all that the saved one had learnt.
-    /// A file that is damaged or not this store's is not looked at.
-    ///
-    /// # Errors
-    /// [`Error::Foreign`] if the engine holds something else, [`Error::Engine`],
-    /// [`Error::Filter`] if measures are impossible or memory is missing.
-    pub fn open<E: Engine>(
-        self,
+impl<E: Engine, L: Layout> Store<E, L> {
+    /// Opens the store in an engine, or makes one there if the engine is empty.
+    pub(crate) fn open(
         engine: E,
-        files: impl Files + 'static,
-    ) -> Result<Store<E, L>, Error> {
-        let (options, mut progress) = self.into_parts()?;
-        let files: Box<dyn Files> = Box::new(files);
+        files: Box<dyn Files>,
+        options: Options,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Self, Error> {
         let meta = Meta::read(&engine.snapshot()?, L::CODE, L::NAME)?;
         let meta = match meta {
             Some(meta) => meta,
@@ -76,7 +47,7 @@ impl<L: Layout> StoreBuilder<L> {
             Some(generations) => generations,
             None => {
                 let image = image.as_ref();
-                rebuild(&engine, &options, &meta, image, &mut *progress)?
+                rebuild(&engine, &options, &meta, image, progress)?
             }
         };
         drop(image);

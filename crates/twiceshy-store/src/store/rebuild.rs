@@ -6,7 +6,6 @@ use twiceshy::AdaptiveFilter;
 use twiceshy::hash::Sip13;
 
 use super::load::Generations;
-use crate::builder::{Options, Progress};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::filter::Filter;
@@ -14,6 +13,7 @@ use crate::generation::{Generation, Place, Plan, rest_of};
 use crate::hash_order;
 use crate::image::{GenerationImage, Image};
 use crate::meta::{Meta, Series};
+use crate::options::{Options, Progress};
 
 /// The filter of all records that the engine has.
 pub(super) fn rebuild(

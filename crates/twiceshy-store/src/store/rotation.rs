@@ -12,9 +12,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::Busy;
 use crate::generation::Generation;
-use crate::sync::Mutex;
+use crate::sync::{Busy, Mutex};
 
 /// The state of a change of seed, and a word that says what those need who only ask.
 #[derive(Debug, Default)]
