@@ -164,7 +164,7 @@ impl Turn {
         let query = self.generation.hash(query);
         let lesson = match self.shard().ask(&query.rest) {
             // What is on its way is learnt where it arrives.
-            Asked::Maybe(maybe) if maybe.moving.is_none() => members
+            Asked::Maybe(maybe) if !maybe.moving => members
                 .keys(self, &maybe.range)
                 .and_then(|keys| self.try_to_learn(members, &query, maybe.version, &keys)),
             _ => Ok(Lesson::Known),

@@ -6,6 +6,7 @@ mod shard;
 mod tests;
 
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use twiceshy::Error;
 use twiceshy::hash::{Hashed, Seed, Sip13, StreamHash, first_word};
@@ -25,6 +26,8 @@ pub(crate) struct Generation {
     keyed: <Sip13 as StreamHash>::Keyed,
     bits: u32,
     shards: Box<[Shard]>,
+    /// Where its records move to, once they do.
+    next: OnceLock<Arc<Generation>>,
 }
 
 /// A key, hashed under the seed of a generation.
@@ -102,6 +105,7 @@ impl Generation {
             keyed: Sip13::keyed(&plan.measures.seed),
             bits,
             shards: shards.into(),
+            next: OnceLock::new(),
         })
     }
 
@@ -156,6 +160,21 @@ impl Generation {
         match self.table {
             Table::Odd => Table::Even,
             _ => Table::Odd,
+        }
+    }
+
+    /// Where the records of a shard move that says so.
+    pub(crate) fn next(&self) -> Option<Arc<Generation>> {
+        self.next.get().cloned()
+    }
+
+    /// From now on records move there, once in the life of a generation. Those with hashes below
+    /// `moved` have.
+    pub(crate) fn begin_to_move(&self, next: &Arc<Generation>, moved: u128) {
+        let next = self.next.get_or_init(|| Arc::clone(next));
+        debug_assert!(next.table == self.other_table());
+        for shard in &self.shards {
+            shard.begin_to_move(moved);
         }
     }
 

@@ -8,14 +8,12 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy::sets::policy::{Decision, Judge, Policy};
 use twiceshy::{Error, Minirun};
 
-use super::Generation;
 use crate::counters::Counters;
 use crate::filter::{Filter, Measures};
 use crate::sync::{Latch, Mutex, Shared};
@@ -70,7 +68,7 @@ pub(crate) enum Asked {
     /// Perhaps.
     Maybe(Maybe),
     /// The key belongs to the next generation.
-    Moved(Arc<Generation>),
+    Moved,
 }
 
 /// A positive answer.
@@ -81,7 +79,7 @@ pub(crate) struct Maybe {
     /// The hashes of the keys that it may stem from.
     pub(crate) range: RangeInclusive<u64>,
     /// The record may be on its way into the next generation.
-    pub(crate) moving: Option<Arc<Generation>>,
+    pub(crate) moving: bool,
 }
 
 /// What became of a false positive.
@@ -125,7 +123,6 @@ struct Growth {
 
 /// Records on their way into the next generation.
 struct Rotation {
-    next: Arc<Generation>,
     /// Hashes below this one have arrived.
     moved: u128,
     /// Hashes below this one are here or there.
@@ -195,15 +192,13 @@ impl Shard {
     #[inline]
     pub(crate) fn ask(&self, key: &Hashed<'_>) -> Asked {
         let front = self.front.read();
-        let mut moving = None;
+        let mut moving = false;
         if let Some(rotation) = &front.rotation {
             let h0 = u128::from(self.place.whole(key.h0()));
             if h0 < rotation.moved {
-                return Asked::Moved(Arc::clone(&rotation.next));
+                return Asked::Moved;
             }
-            if h0 < rotation.moving {
-                moving = Some(Arc::clone(&rotation.next));
-            }
+            moving = h0 < rotation.moving;
         }
         let filter = front.filter_at(key.h0());
         if !filter.contains(key) {
@@ -221,12 +216,11 @@ impl Shard {
         self.front.read().version == version
     }
 
-    /// Has the record of such a key moved to another generation?
-    pub(crate) fn moved(&self, key: &Hashed<'_>) -> Option<Arc<Generation>> {
-        let front = self.front.read();
-        let rotation = front.rotation.as_ref()?;
+    /// Has the record of such a key moved to the next generation?
+    pub(crate) fn has_moved(&self, key: &Hashed<'_>) -> bool {
         let h0 = u128::from(self.place.whole(key.h0()));
-        (h0 < rotation.moved).then(|| Arc::clone(&rotation.next))
+        let front = self.front.read();
+        (front.rotation.as_ref()).is_some_and(|rotation| h0 < rotation.moved)
     }
 
     /// May the record of a key have left for another generation since the filter was asked?
@@ -238,7 +232,7 @@ impl Shard {
             return false;
         };
         let h0 = u128::from(self.place.whole(key.h0()));
-        h0 < rotation.moved || (h0 < rotation.moving && asked.moving.is_none())
+        h0 < rotation.moved || (h0 < rotation.moving && !asked.moving)
     }
 
     /// The hashes of the keys that share this one's minirun.
@@ -448,9 +442,8 @@ impl Shard {
 /// Moving on to another generation.
 impl Shard {
     /// From now on records move from here to there. Those with hashes below `moved` have.
-    pub(crate) fn begin_to_move(&self, next: &Arc<Generation>, moved: u128) {
+    pub(crate) fn begin_to_move(&self, moved: u128) {
         self.front.write().rotation = Some(Rotation {
-            next: Arc::clone(next),
             moved,
             moving: moved,
         });

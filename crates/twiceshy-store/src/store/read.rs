@@ -58,7 +58,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
                     shard.counters.negative();
                     return Ok(None);
                 }
-                Asked::Moved(to) => next = Some(to),
+                Asked::Moved => next = generation.next(),
                 Asked::Maybe(maybe) => match self.look(generation, &hashed, &maybe, &mut found)? {
                     Look::Found | Look::Absent => return Ok(value),
                     Look::Gone => {}
@@ -78,11 +78,11 @@ impl<E: Engine, L: Layout> Store<E, L> {
         let shard = generation.shard(key.shard);
         let snapshot = self.snapshot()?;
         // What is on its way is learnt where it arrives.
-        let learns = self.options.choice == FilterChoice::Adaptive && maybe.moving.is_none();
+        let learns = self.options.choice == FilterChoice::Adaptive && !maybe.moving;
         let target = target(generation, key, learns.then_some(maybe));
         let mut keys = L::find(&snapshot, &target, &mut found)?;
-        if let (Some(_), Some(next)) = (&keys, &maybe.moving) {
-            let target = self::target(next, &next.hash(key.bytes), None);
+        if let (Some(_), true, Some(next)) = (&keys, maybe.moving, generation.next()) {
+            let target = self::target(&next, &next.hash(key.bytes), None);
             keys = L::find(&snapshot, &target, &mut found)?;
         }
         drop(snapshot);

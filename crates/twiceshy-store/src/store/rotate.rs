@@ -144,9 +144,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
         next: Arc<Generation>,
         frontier: u128,
     ) -> Move {
-        for shard in from.shards() {
-            shard.begin_to_move(&next, frontier);
-        }
+        from.begin_to_move(&next, frontier);
         let records = Move {
             from,
             next,

@@ -73,7 +73,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
                     match generation.shard(key.shard).ask(&key.rest) {
                         _ if key.h0 != h0 => Err("a record under a hash that is not its own"),
                         Asked::No => Err("the filter denies a record that is there"),
-                        Asked::Moved(_) => Err("a record that should have moved"),
+                        Asked::Moved => Err("a record that should have moved"),
                         Asked::Maybe(_) => Ok(()),
                     }
                 }

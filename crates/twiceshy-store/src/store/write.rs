@@ -134,26 +134,26 @@ impl<E: Engine, L: Layout> Store<E, L> {
         let mut rest = tasks;
         loop {
             rest.sort_by_key(|task| task.key.shard);
-            let mut next = None;
+            let mut any_moved = false;
             for tasks in rest.chunk_by_mut(|a, b| a.key.shard == b.key.shard) {
                 let turn = Turn::wait(&generation, tasks[0].key.shard);
                 let mut is_needed = false;
                 for task in tasks {
                     // With the turn in hand, what has not moved stays.
-                    let moved = turn.shard().moved(&task.key.rest);
-                    task.turn = match moved.is_some() {
+                    let has_moved = turn.shard().has_moved(&task.key.rest);
+                    task.turn = match has_moved {
                         true => NO_TURN,
                         false => turns.len(),
                     };
-                    is_needed |= moved.is_none();
-                    next = moved.or(next);
+                    is_needed |= !has_moved;
+                    any_moved |= has_moved;
                 }
                 match is_needed {
                     true => turns.push(turn),
                     false => turn.release(self),
                 }
             }
-            let Some(to) = next else {
+            let Some(to) = generation.next().filter(|_| any_moved) else {
                 return turns;
             };
             generation = to;
