@@ -71,12 +71,6 @@ impl Counters {
         self.hits.fetch_add(1, Relaxed);
     }
 
-    /// What was counted as a hit was a mistake on a query with this hash.
-    pub(crate) fn hit_was_wrong(&self, hash: u64) {
-        self.hits.fetch_sub(1, Relaxed);
-        self.false_positive(hash);
-    }
-
     /// A mistake on a query with this hash.
     pub(crate) fn false_positive(&self, hash: u64) {
         self.false_positives.fetch_add(1, Relaxed);

@@ -151,6 +151,17 @@ impl Filter {
         }
     }
 
+    /// [`contains`](Self::contains) for the key whose hash starts with this word. `hash` makes the
+    /// others where they decide.
+    #[inline]
+    pub(crate) fn contains_by<'k>(&self, h0: u64, hash: impl FnOnce() -> Hashed<'k>) -> bool {
+        match self {
+            Filter::None => true,
+            Filter::Plain(filter) => filter.contains_hashed(&Hashed::from_h0(h0)),
+            Filter::Adaptive(filter) => filter.contains_by(h0, hash),
+        }
+    }
+
     /// The hashes of all keys that a positive answer for this one may stem from.
     pub(crate) fn range(&self, h0: u64) -> RangeInclusive<u64> {
         match self {

@@ -155,20 +155,42 @@ impl Turn {
         }
     }
 
-    /// Asks again, and learns from the answer.
-    pub(crate) fn learn_again<M: Members>(
+    /// [`learn`](Self::learn) where the keys have not been read yet.
+    pub(crate) fn learn_since<M: Members>(
         &self,
         members: &M,
-        query: &[u8],
+        query: &HashedKey<'_>,
+        version: u64,
     ) -> Result<Lesson, M::Error> {
+        match self.shard().range_at(version, &query.rest) {
+            Some(range) => self.learn_among(members, query, version, &range),
+            None => self.learn_again(members, query.bytes),
+        }
+    }
+
+    /// Asks again, and learns from the answer.
+    fn learn_again<M: Members>(&self, members: &M, query: &[u8]) -> Result<Lesson, M::Error> {
         let query = self.generation.hash(query);
-        let lesson = match self.shard().ask(&query.rest) {
+        match self.shard().ask(&query.rest) {
             // What is on its way is learnt where it arrives.
-            Asked::Maybe(maybe) if !maybe.moving => members
-                .keys(self, &maybe.range)
-                .and_then(|keys| self.try_to_learn(members, &query, maybe.version, &keys)),
+            Asked::Maybe(maybe) if !maybe.moving => {
+                self.learn_among(members, &query, maybe.version, &maybe.range)
+            }
             _ => Ok(Lesson::Known),
-        };
+        }
+    }
+
+    /// Learns with the keys in a range of hashes, at the version that the filter has.
+    fn learn_among<M: Members>(
+        &self,
+        members: &M,
+        query: &HashedKey<'_>,
+        version: u64,
+        range: &RangeInclusive<u64>,
+    ) -> Result<Lesson, M::Error> {
+        let lesson = members
+            .keys(self, range)
+            .and_then(|keys| self.try_to_learn(members, query, version, &keys));
         self.count(members, query.bytes, lesson)
     }
 

@@ -126,17 +126,36 @@ impl Generation {
         &self.shards
     }
 
-    /// Does the filter deny a key at first sight? Counts it if so.
+    /// The first word of a key's hash, its shard, and what the shard's filter knows of the word.
     #[inline]
-    pub(crate) fn denies(&self, key: &[u8]) -> bool {
+    fn first_word(&self, key: &[u8]) -> (&Shard, u64) {
         let h0 = first_word::<Sip13, [u8]>(&self.keyed, key);
         // As many shards as these bits can say; two steps, because a shift by 64 bits is none.
         let shard = &self.shards[(h0 >> 1 >> (63 - self.bits)) as usize];
-        let denies = shard.denies(h0 << self.bits);
+        (shard, h0 << self.bits)
+    }
+
+    /// Does the filter deny a key at first sight? Counts it if so.
+    #[inline]
+    pub(crate) fn denies(&self, key: &[u8]) -> bool {
+        let (shard, rest) = self.first_word(key);
+        let denies = shard.denies(rest);
         if denies {
             shard.counters.negative();
         }
         denies
+    }
+
+    /// The version of the filter that says "maybe" to a key. Counts a "no". For a generation whose
+    /// records never move.
+    #[inline]
+    pub(crate) fn ask(&self, key: &[u8]) -> Option<u64> {
+        let (shard, rest) = self.first_word(key);
+        let maybe = shard.ask_by(rest, || self.hash(key).rest);
+        if maybe.is_none() {
+            shard.counters.negative();
+        }
+        maybe
     }
 
     /// Hashes a key.

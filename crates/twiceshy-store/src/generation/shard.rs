@@ -188,6 +188,15 @@ impl Shard {
         front.rotation.is_none() && front.filter_at(rest).denies(rest)
     }
 
+    /// The version of the filter that says "maybe" to the key whose hash starts with this word.
+    /// `hash` makes the others where they decide. For shards whose records never move.
+    #[inline]
+    pub(crate) fn ask_by<'k>(&self, rest: u64, hash: impl FnOnce() -> Hashed<'k>) -> Option<u64> {
+        let front = self.front.read();
+        let is_maybe = front.filter_at(rest).contains_by(rest, hash);
+        is_maybe.then_some(front.version)
+    }
+
     /// Asks the filter.
     #[inline]
     pub(crate) fn ask(&self, key: &Hashed<'_>) -> Asked {
@@ -209,11 +218,6 @@ impl Shard {
             range: self.place.range(&filter.range(key.h0())),
             moving,
         })
-    }
-
-    /// Is the filter as it was at this version?
-    pub(crate) fn is_at(&self, version: u64) -> bool {
-        self.front.read().version == version
     }
 
     /// Has the record of such a key moved to the next generation?
@@ -240,6 +244,12 @@ impl Shard {
         let front = self.front.read();
         let rests = front.filter_at(key.h0()).range(key.h0());
         self.place.range(&rests)
+    }
+
+    /// The same, if the filter is still at this version.
+    pub(crate) fn range_at(&self, version: u64, key: &Hashed<'_>) -> Option<RangeInclusive<u64>> {
+        let is_as_it_was = self.front.read().version == version;
+        is_as_it_was.then(|| self.range_of(key))
     }
 
     /// Adds a fingerprint. The caller has the turn.

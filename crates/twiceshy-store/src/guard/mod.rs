@@ -79,7 +79,7 @@ pub use self::write::Inserting;
 use crate::counters::Counts;
 use crate::engine::Table;
 use crate::filter::FilterChoice;
-use crate::generation::{Asked, Generation, Lesson, Place};
+use crate::generation::{Generation, Lesson, Place};
 use crate::meta::Series;
 use crate::options::{Options, WhenFull};
 use crate::store::Stats;
@@ -119,8 +119,6 @@ pub struct Ticket<'g, K, R> {
     key: K,
     /// Of the filter that said so.
     version: u64,
-    /// The hashes of the keys that it may stem from.
-    range: RangeInclusive<u64>,
 }
 
 /// What became of a false positive.
@@ -192,28 +190,14 @@ impl<R: ReverseMap> Guard<R> {
     /// May this key be there?
     #[inline]
     pub fn check<K: AsRef<[u8]>>(&self, key: K) -> Check<'_, K, R> {
-        if self.generation.denies(key.as_ref()) {
-            return Check::No;
+        match self.generation.ask(key.as_ref()) {
+            None => Check::No,
+            Some(version) => Check::Maybe(Ticket {
+                guard: self,
+                key,
+                version,
+            }),
         }
-        self.look_closer(key)
-    }
-
-    /// [`check`](Self::check) where the first word of the hash does not decide.
-    fn look_closer<K: AsRef<[u8]>>(&self, key: K) -> Check<'_, K, R> {
-        let hashed = self.generation.hash(key.as_ref());
-        let shard = self.generation.shard(hashed.shard);
-        let Asked::Maybe(maybe) = shard.ask(&hashed.rest) else {
-            shard.counters.negative();
-            return Check::No;
-        };
-        // Unless the ticket says otherwise.
-        shard.counters.hit();
-        Check::Maybe(Ticket {
-            guard: self,
-            key,
-            version: maybe.version,
-            range: maybe.range,
-        })
     }
 
     /// The first word of a key's hash, for an indexed column of your own table.
@@ -242,8 +226,8 @@ impl<R: ReverseMap> Guard<R> {
         self.len() == 0
     }
 
-    /// How the guard is doing, counted since it was made. A "maybe" counts as a verified hit,
-    /// unless its ticket says that the key was [`absent`](Ticket::absent).
+    /// How the guard is doing, counted since it was made. Nobody tells it of keys that the database
+    /// found: those are not among the lookups and the verified hits, unless it asked for them itself.
     #[must_use]
     pub fn stats(&self) -> Stats {
         Stats::of(
@@ -307,14 +291,8 @@ impl<K: AsRef<[u8]>, R: ReverseMap> Ticket<'_, K, R> {
         let guard = self.guard;
         let query = guard.generation.hash(self.key.as_ref());
         let turn = Turn::wait(&guard.generation, query.shard);
-        turn.shard().counters.hit_was_wrong(query.rest.word(1));
-        let lesson = match turn.shard().is_at(self.version) {
-            true => {
-                let keys = guard.keys(&turn, &self.range)?;
-                turn.learn(guard, &query, self.version, &keys)
-            }
-            false => turn.learn_again(guard, query.bytes),
-        };
+        turn.shard().counters.false_positive(query.rest.word(1));
+        let lesson = turn.learn_since(guard, &query, self.version);
         turn.release(guard);
         Ok(match lesson? {
             Lesson::Learnt => Learnt::Yes,
