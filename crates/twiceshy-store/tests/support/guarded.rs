@@ -41,6 +41,11 @@ impl<E: Engine + 'static> Rows<E> for EngineMap<Arc<E>> {
 /// By themselves: the hash is in front of the key, and the guard only reads.
 pub struct Column<E>(Arc<E>);
 
+/// The bytes of a hash in the order of hashes.
+fn prefix(h0: u64) -> [u8; 8] {
+    h0.swap_bytes().to_le_bytes()
+}
+
 impl<E: Engine> ReverseMap for Column<E> {
     type Error = EngineError;
 
@@ -49,8 +54,8 @@ impl<E: Engine> ReverseMap for Column<E> {
         h0: RangeInclusive<u64>,
         mut each: impl FnMut(u64, &[u8]),
     ) -> Result<(), EngineError> {
-        let from = h0.start().to_be_bytes();
-        let to = h0.end().checked_add(1).map(u64::to_be_bytes);
+        let from = prefix(*h0.start());
+        let to = h0.end().checked_add(1).map(prefix);
         let to = match &to {
             Some(to) => Bound::Excluded(&to[..]),
             None => Bound::Unbounded,
@@ -58,7 +63,7 @@ impl<E: Engine> ReverseMap for Column<E> {
         let snapshot = self.0.snapshot()?;
         snapshot.range(Table::Records, (Bound::Included(&from), to), |row, _| {
             let (h0, key) = row.split_first_chunk().unwrap();
-            each(u64::from_be_bytes(*h0), key);
+            each(u64::from_le_bytes(*h0).swap_bytes(), key);
             ControlFlow::Continue(())
         })
     }
@@ -80,7 +85,7 @@ impl<E: Engine + 'static> Rows<E> for Column<E> {
     }
 
     fn row(h0: u64, key: &[u8]) -> Vec<u8> {
-        [&h0.to_be_bytes(), key].concat()
+        [&prefix(h0), key].concat()
     }
 }
 
@@ -128,13 +133,14 @@ impl<E: Engine + 'static, R: Rows<E>> Guarded<E, R> {
     }
 
     /// Tells the guard of deletions, now or the next time.
-    fn tell(&self, deleted: Vec<Vec<u8>>) {
-        let mut untold = self.untold.lock().unwrap();
-        untold.extend(deleted);
-        untold.retain(|key| {
-            self.note_failure(self.guard.deleted(key).map_err(error))
-                .is_err()
+    fn tell(&self, mut deleted: Vec<Vec<u8>>) {
+        // Not with the lock in hand: others get their turns meanwhile.
+        deleted.append(&mut self.untold.lock().unwrap());
+        deleted.retain(|key| {
+            let told = self.guard.deleted(key).map_err(error);
+            self.note_failure(told).is_err()
         });
+        self.untold.lock().unwrap().append(&mut deleted);
     }
 }
 
