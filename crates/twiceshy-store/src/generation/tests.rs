@@ -10,14 +10,11 @@ use crate::filter::{Filter, FilterChoice, Measures};
 /// Keys of a shard, with their whole hashes, in hash order.
 type Keys = Vec<(u64, Vec<u8>)>;
 
-/// A shard that is full of `keys`, and a source of more keys whose hashes `wanted` wants.
-fn full_shard(
-    choice: FilterChoice,
-) -> (
-    Shard,
-    Keys,
-    impl FnMut(&dyn Fn(u64) -> bool) -> (u64, Vec<u8>),
-) {
+/// Draws another key whose whole hash is wanted.
+type Draw = Box<dyn FnMut(&dyn Fn(u64) -> bool) -> (u64, Vec<u8>)>;
+
+/// A full shard, its keys, and more of them.
+fn full_shard(choice: FilterChoice) -> (Shard, Keys, Draw) {
     let (place, seed) = (Place { index: 1, bits: 1 }, Seed::from_u64(1));
     let measures = Measures {
         choice,
@@ -43,7 +40,7 @@ fn full_shard(
         keys.push((h0, key));
     }
     keys.sort();
-    (shard, keys, draw)
+    (shard, keys, Box::new(draw))
 }
 
 fn among(keys: &Keys, range: &RangeInclusive<u64>) -> Vec<Vec<u8>> {
