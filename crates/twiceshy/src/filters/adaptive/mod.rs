@@ -145,6 +145,25 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         self.core.contains(h0) == Found::No
     }
 
+    /// [`contains_hashed`](Self::contains_hashed) for callers who have the first word only. `hash`
+    /// makes the others where that does not decide.
+    ///
+    /// ```
+    /// use twiceshy::AdaptiveFilter;
+    ///
+    /// let mut filter = AdaptiveFilter::new(100, 0.001)?;
+    /// filter.insert("anna")?;
+    /// let h0 = filter.hash("anna").h0();
+    /// assert!(filter.contains_by(h0, || filter.hash("anna")));
+    /// # Ok::<(), twiceshy::Error>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains_by<'k>(&self, h0: u64, hash: impl FnOnce() -> Hashed<'k>) -> bool {
+        let found = self.core.contains(h0);
+        found.or_ask(|| self.core.matches(&hash()))
+    }
+
     /// The minirun that matches `key`, or `None` if `key` is certainly no member.
     #[inline(always)]
     pub fn lookup<K: Key + ?Sized>(&self, key: &K) -> Option<Minirun> {
