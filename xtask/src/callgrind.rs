@@ -35,10 +35,10 @@ pub(crate) struct Args {
 }
 
 const FILTERS: [&str; 5] = [
-    "twiceshy-plain/xxh3",
-    "twiceshy-plain/sip",
-    "twiceshy-adaptive/xxh3",
-    "twiceshy-adaptive/sip",
+    "quotient",
+    "quotient/sip",
+    "adaptive",
+    "adaptive/sip",
     "qfilter",
 ];
 const OPERATIONS: [&str; 6] = [

@@ -1,8 +1,9 @@
-//! Where it was measured, as far as the system says.
+//! Where it is measured, as far as the system says; and one core of it.
 
 use std::fs;
 use std::process::Command;
 use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -78,4 +79,41 @@ fn commit() -> Option<String> {
     let is_clean = git(&["diff-index", "--quiet", "HEAD"]).is_some();
     let mark = if is_clean { "" } else { "+" };
     Some(format!("{}{mark}", hash.trim()))
+}
+
+/// The core that this thread is pinned to.
+pub(crate) struct Core {
+    since: Instant,
+    waited: Option<Duration>,
+}
+
+impl Core {
+    /// Pins this thread to the last core it may use; the first ones serve most
+    /// interrupts. Where that is impossible, says so and goes on.
+    pub(crate) fn pin() -> Self {
+        let core = core_affinity::get_core_ids().and_then(|cores| cores.last().copied());
+        if !core.is_some_and(core_affinity::set_for_current) {
+            eprintln!("warning: can't pin to one core on this system; expect more noise");
+        }
+        Core {
+            since: Instant::now(),
+            waited: time_waited(),
+        }
+    }
+
+    /// The share of the time so far in which other programs had the core: the clock ran on
+    /// meanwhile.
+    pub(crate) fn shared(&self) -> Option<f64> {
+        let (before, after) = self.waited.zip(time_waited())?;
+        let waited = after.saturating_sub(before).as_secs_f64();
+        Some(waited / self.since.elapsed().as_secs_f64())
+    }
+}
+
+/// How long this thread has been ready to run while another had the core. Linux only:
+/// the second number in `schedstat`.
+fn time_waited() -> Option<Duration> {
+    let schedstat = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanos = schedstat.split_whitespace().nth(1)?.parse().ok()?;
+    Some(Duration::from_nanos(nanos))
 }

@@ -2,13 +2,12 @@
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::compare::filters::{Contender, Entry, Order, Trust};
-use crate::compare::learning::{Lore, adapt_before, mistakes_to_fix};
-use crate::compare::members::Mistake;
-use crate::compare::operation::Operation;
-use crate::compare::workload::{CHUNK, Workload};
-use crate::compare::zipf::Stream;
-use crate::compare::{SizeArgs, filter_parser};
+use crate::compare::{parse_adapted, parse_load, timed_filters};
+use crate::filters::members::Mistake;
+use crate::filters::{self, Contender, Operation, Order, Trust};
+use crate::kinds::operations::learning::{Lore, adapt_before, mistakes_to_fix};
+use crate::kinds::operations::zipf::Stream;
+use crate::timed::{CHUNK, Workload};
 
 /// Do one operation exactly COUNT times, for callgrind and its like
 ///
@@ -29,8 +28,8 @@ use crate::compare::{SizeArgs, filter_parser};
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
     /// Which filter
-    #[arg(long, value_parser = filter_parser())]
-    filter: &'static Entry,
+    #[arg(long, value_parser = timed_filters())]
+    filter: String,
 
     /// Which operation
     #[arg(long)]
@@ -40,18 +39,37 @@ pub(crate) struct Args {
     #[arg(long)]
     count: u64,
 
-    #[command(flatten)]
-    size: SizeArgs,
+    /// Filters of 2^LOG2_SLOTS slots
+    #[arg(long, default_value_t = 22, value_parser = clap::value_parser!(u32).range(8..=32))]
+    log2_slots: u32,
+
+    /// The share of the slots to fill; `insert_85_90` is the last 0.05 of it
+    #[arg(long, default_value_t = 0.9, value_parser = parse_load)]
+    load: f64,
+
+    /// The share of the items, up to 0.05, that adaptive filters have adapted before
+    #[arg(long, default_value_t = 0.0, value_name = "FRACTION", value_parser = parse_adapted)]
+    adapted: f64,
+
+    /// Chooses the keys, and the filters' hash functions where they can be chosen
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
 }
 
 /// Sets up, then does it.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let (workload, operation) = (Workload::from(args.size), args.operation);
-    if !args.filter.can(operation) {
-        bail!("{} has no {}", args.filter.name, operation.name());
+    let operation = args.operation;
+    let workload = Workload {
+        log2_slots: args.log2_slots,
+        load: args.load,
+        adapted: args.adapted,
+        seed: args.seed,
+    };
+    let mut filter = filters::by_name(&args.filter)?.contender(&workload)?;
+    if !filter.can(operation) {
+        bail!("{} has no {operation}", args.filter);
     }
     let mut keys = keys(&workload, operation);
-    let mut filter = (args.filter.build)(&workload)?;
     if operation == Operation::BulkLoadSorted {
         filter.sort_by_hash(&mut keys);
     }
@@ -72,14 +90,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let most = keys.len().max(mistakes.len());
     ensure!(
         count <= most,
-        "at this size {} can be done {most} times at most",
-        operation.name(),
+        "at this size {operation} can be done {most} times at most",
     );
     let all_or_none = [Operation::Merge, Operation::LoadFile].contains(&operation);
     ensure!(
         !all_or_none || count == 0 || count == most,
-        "at this size {} can be done {most} times or not at all",
-        operation.name(),
+        "at this size {operation} can be done {most} times or not at all",
     );
     let answer = match operation {
         Operation::Insert | Operation::Insert8590 => {
@@ -106,11 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Operation::Merge => merge(filter.as_ref(), &keys, count)?,
         Operation::LoadFile => load_file(filter.as_ref(), count)?,
     };
-    println!(
-        "{count} {} {}: {answer} yes",
-        args.filter.name,
-        operation.name()
-    );
+    println!("{count} {} {operation}: {answer} yes", args.filter);
     Ok(())
 }
 
@@ -176,8 +188,8 @@ fn keys(workload: &Workload, operation: Operation) -> Vec<u64> {
 fn fill(filter: &mut dyn Contender, args: &Args, workload: &Workload) -> Result<Option<Lore>> {
     let (members, late) = (workload.members(), workload.members_before_last_points());
     let to_learn = workload.adapted > 0.0 || args.operation.needs_members();
-    let lore = match &args.filter.learns {
-        Some(learns) if to_learn => Some(Lore::new((learns.members)(workload)?)),
+    let lore = match filter.learner() {
+        Some(learner) if to_learn => Some(Lore::new(learner.members(workload)?)),
         _ => None,
     };
     if let Some((learner, lore)) = filter.learner().zip(lore.as_ref()) {
@@ -210,7 +222,7 @@ fn fill(filter: &mut dyn Contender, args: &Args, workload: &Workload) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use clap::{Args as _, Command, FromArgMatches};
+    use clap::{Args as _, Command, FromArgMatches, ValueEnum};
 
     use super::*;
 
@@ -220,7 +232,7 @@ mod tests {
             "profile",
             "--log2-slots=10",
             &format!("--filter={filter}"),
-            &format!("--operation={}", operation.name()),
+            &format!("--operation={operation}"),
             &format!("--count={count}"),
         ])?;
         run(&Args::from_arg_matches(&matches)?)
@@ -228,7 +240,7 @@ mod tests {
 
     #[test]
     fn every_operation_can_be_profiled() {
-        let filter = "twiceshy-adaptive/xxh3";
+        let filter = "adaptive";
         let all = Workload {
             log2_slots: 10,
             load: 0.9,
@@ -236,7 +248,7 @@ mod tests {
             seed: 1,
         }
         .members();
-        for &operation in Operation::ALL {
+        for &operation in Operation::value_variants() {
             profile(filter, operation, 0).unwrap();
             let count = match operation {
                 Operation::Insert8590 | Operation::Adapt => 5,
@@ -252,7 +264,7 @@ mod tests {
             let error = profile(filter, operation, count).unwrap_err();
             error.to_string()
         };
-        let ours = "twiceshy-plain/sip";
+        let ours = "quotient/sip";
         assert_eq!(
             says("qfilter", Operation::InsertBatch, 0),
             "qfilter has no insert_batch"

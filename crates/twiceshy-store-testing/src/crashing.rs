@@ -1,13 +1,12 @@
 //! An engine that crashes.
 
-use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::cut::{Cut, Fate};
-use twiceshy_store::engine::InMemorySnapshot;
 use twiceshy_store::engine::{
-    Bounds, Changes, Durability, Engine, EngineError, InMemory, Snapshot, Table,
+    Changes, Durability, Engine, EngineError, InMemory, InMemorySnapshot,
 };
+use twiceshy_store::engine::{Read, Watch, Watched};
 
 /// Tables in memory that know what of them is durable.
 ///
@@ -69,16 +68,13 @@ fn crash(doing: &'static str) -> EngineError {
 }
 
 impl Engine for Crashing {
-    type Snapshot<'e> = CrashingSnapshot<'e>;
+    type Snapshot<'e> = Watched<'e, InMemorySnapshot, Self>;
 
-    fn snapshot(&self) -> Result<CrashingSnapshot<'_>, EngineError> {
+    fn snapshot(&self) -> Result<Self::Snapshot<'_>, EngineError> {
         if !self.cut.passes() {
             return Err(crash("reading"));
         }
-        Ok(CrashingSnapshot {
-            snapshot: now(&self.states()).snapshot()?,
-            cut: &self.cut,
-        })
+        Ok(Watched::new(now(&self.states()).snapshot()?, self))
     }
 
     fn write(&self, changes: &Changes, durability: Durability) -> Result<(), EngineError> {
@@ -118,35 +114,9 @@ impl Engine for Crashing {
     }
 }
 
-/// The tables of a [`Crashing`] engine at one moment.
-#[derive(Debug)]
-pub struct CrashingSnapshot<'e> {
-    snapshot: InMemorySnapshot,
-    cut: &'e Cut,
-}
-
-impl Snapshot for CrashingSnapshot<'_> {
-    fn get<T>(
-        &self,
-        table: Table,
-        key: &[u8],
-        read: impl FnOnce(&[u8]) -> T,
-    ) -> Result<Option<T>, EngineError> {
-        match self.cut.passes() {
-            true => self.snapshot.get(table, key, read),
-            false => Err(crash("reading")),
-        }
-    }
-
-    fn range(
-        &self,
-        table: Table,
-        bounds: Bounds<'_>,
-        each: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
-    ) -> Result<(), EngineError> {
-        match self.cut.passes() {
-            true => self.snapshot.range(table, bounds, each),
-            false => Err(crash("reading")),
-        }
+impl Watch for Crashing {
+    fn before(&self, _read: Read) -> Result<(), EngineError> {
+        let passes = self.cut.passes();
+        passes.then_some(()).ok_or_else(|| crash("reading"))
     }
 }

@@ -1,12 +1,11 @@
 //! An engine that takes its time.
 
 use std::hint::spin_loop;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use twiceshy_store::engine::{Bounds, Changes, Durability, Engine, EngineError, Snapshot, Table};
+use twiceshy_store::engine::{Changes, Durability, Engine, EngineError, Read, Watch, Watched};
 
 /// Below this, sleeping is too coarse.
 const SPIN: Duration = Duration::from_millis(1);
@@ -55,15 +54,12 @@ fn wait(delay: Duration) {
 
 impl<E: Engine> Engine for Delayed<E> {
     type Snapshot<'e>
-        = DelayedSnapshot<'e, E::Snapshot<'e>>
+        = Watched<'e, E::Snapshot<'e>, Self>
     where
         E: 'e;
 
     fn snapshot(&self) -> Result<Self::Snapshot<'_>, EngineError> {
-        Ok(DelayedSnapshot {
-            snapshot: self.engine.snapshot()?,
-            nanoseconds: &self.nanoseconds,
-        })
+        Ok(Watched::new(self.engine.snapshot()?, self))
     }
 
     fn write(&self, changes: &Changes, durability: Durability) -> Result<(), EngineError> {
@@ -83,39 +79,11 @@ impl<E: Engine> Engine for Delayed<E> {
     }
 }
 
-/// The tables of a [`Delayed`] engine at one moment.
-#[derive(Debug)]
-pub struct DelayedSnapshot<'e, S> {
-    snapshot: S,
-    nanoseconds: &'e AtomicU64,
-}
-
-impl<S> DelayedSnapshot<'_, S> {
-    fn wait(&self) {
+impl<E> Watch for Delayed<E> {
+    fn before(&self, _read: Read) -> Result<(), EngineError> {
         wait(Duration::from_nanos(
             self.nanoseconds.load(Ordering::Relaxed),
         ));
-    }
-}
-
-impl<S: Snapshot> Snapshot for DelayedSnapshot<'_, S> {
-    fn get<T>(
-        &self,
-        table: Table,
-        key: &[u8],
-        read: impl FnOnce(&[u8]) -> T,
-    ) -> Result<Option<T>, EngineError> {
-        self.wait();
-        self.snapshot.get(table, key, read)
-    }
-
-    fn range(
-        &self,
-        table: Table,
-        bounds: Bounds<'_>,
-        each: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
-    ) -> Result<(), EngineError> {
-        self.wait();
-        self.snapshot.range(table, bounds, each)
+        Ok(())
     }
 }

@@ -1,9 +1,7 @@
 //! An engine that fails.
 
-use std::ops::ControlFlow;
-
 use crate::cut::Cut;
-use twiceshy_store::engine::{Bounds, Changes, Durability, Engine, EngineError, Snapshot, Table};
+use twiceshy_store::engine::{Changes, Durability, Engine, EngineError, Read, Watch, Watched};
 
 /// What has become of a commit that failed. An engine can't promise either: the error may
 /// come before the commit or after it, on the way back.
@@ -53,7 +51,7 @@ fn failure(doing: &'static str) -> EngineError {
 
 impl<E: Engine> Engine for Failing<E> {
     type Snapshot<'e>
-        = FailingSnapshot<'e, E::Snapshot<'e>>
+        = Watched<'e, E::Snapshot<'e>, Self>
     where
         E: 'e;
 
@@ -61,11 +59,7 @@ impl<E: Engine> Engine for Failing<E> {
         if !self.cut.passes() {
             return Err(failure("reading"));
         }
-        let snapshot = self.engine.snapshot()?;
-        Ok(FailingSnapshot {
-            snapshot,
-            cut: &self.cut,
-        })
+        Ok(Watched::new(self.engine.snapshot()?, self))
     }
 
     fn write(&self, changes: &Changes, durability: Durability) -> Result<(), EngineError> {
@@ -93,39 +87,9 @@ impl<E: Engine> Engine for Failing<E> {
     }
 }
 
-/// The tables of a [`Failing`] engine at one moment.
-#[derive(Debug)]
-pub struct FailingSnapshot<'e, S> {
-    snapshot: S,
-    cut: &'e Cut,
-}
-
-impl<S: Snapshot> Snapshot for FailingSnapshot<'_, S> {
-    fn get<T>(
-        &self,
-        table: Table,
-        key: &[u8],
-        read: impl FnOnce(&[u8]) -> T,
-    ) -> Result<Option<T>, EngineError> {
-        match self.cut.passes() {
-            true => self.snapshot.get(table, key, read),
-            false => Err(failure("reading")),
-        }
-    }
-
-    fn range(
-        &self,
-        table: Table,
-        bounds: Bounds<'_>,
-        mut each: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
-    ) -> Result<(), EngineError> {
-        if self.cut.passes() {
-            return self.snapshot.range(table, bounds, each);
-        }
-        self.snapshot.range(table, bounds, |key, value| {
-            let _ = each(key, value);
-            ControlFlow::Break(())
-        })?;
-        Err(failure("reading"))
+impl<E> Watch for Failing<E> {
+    fn before(&self, _read: Read) -> Result<(), EngineError> {
+        let passes = self.cut.passes();
+        passes.then_some(()).ok_or_else(|| failure("reading"))
     }
 }

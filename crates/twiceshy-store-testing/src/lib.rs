@@ -42,9 +42,9 @@ mod failing;
 mod files;
 mod power;
 
-pub use self::crashing::{Crashing, CrashingSnapshot};
+pub use self::crashing::Crashing;
 pub use self::cut::{Cut, Survivors};
-pub use self::delayed::{Delayed, DelayedSnapshot};
-pub use self::failing::{FailedWrite, Failing, FailingSnapshot};
+pub use self::delayed::Delayed;
+pub use self::failing::{FailedWrite, Failing};
 pub use self::files::LossyFiles;
 pub use self::power::PowerLoss;

@@ -20,15 +20,15 @@ use crate::engine::Durability;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    pub(crate) deeds: BTreeMap<Vec<u8>, Deed>,
+    pub(crate) ops: BTreeMap<Vec<u8>, Op>,
     pub(crate) durability: Option<Durability>,
 }
 
-/// What shall happen to a key.
+/// What shall be done with a key.
 #[derive(Clone, Debug)]
-pub(crate) enum Deed {
+pub(crate) enum Op {
     Put(Vec<u8>),
-    /// As the caller says, the key is not there yet.
+    /// The key is not there yet, as the caller says.
     InsertNew(Vec<u8>),
     Delete,
 }
@@ -42,20 +42,21 @@ impl Batch {
 
     /// Writes a record, whether there is one under this key or not.
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: impl Into<Vec<u8>>) -> &mut Self {
-        self.set(key, Deed::Put(value.into()))
+        self.set(key, Op::Put(value.into()))
     }
 
-    /// Writes a record under a key that is not there yet: **the caller vouches for that.** The
-    /// filter is not asked and nothing is read. If it is there after all, its value is replaced,
-    /// a surplus fingerprint costs a slot until the next adaptation near it, and
-    /// [`len`](crate::Store::len) counts it twice until the store is built anew.
+    /// Writes a record under a key that is not there yet, **as the caller says**. The engine is
+    /// asked only where the filter can't deny the key, for one new key in a few hundred, and the
+    /// question is not counted among the lookups. If the key is there after all, its value is
+    /// replaced, as by [`put`](Self::put). Without a filter ([`FilterChoice::None`](crate::FilterChoice::None))
+    /// the caller is believed; records are counted anew at the next checkpoint then.
     pub fn insert_new(&mut self, key: impl AsRef<[u8]>, value: impl Into<Vec<u8>>) -> &mut Self {
-        self.set(key, Deed::InsertNew(value.into()))
+        self.set(key, Op::InsertNew(value.into()))
     }
 
     /// Deletes a record, if it is there.
     pub fn delete(&mut self, key: impl AsRef<[u8]>) -> &mut Self {
-        self.set(key, Deed::Delete)
+        self.set(key, Op::Delete)
     }
 
     /// When this batch is safe. Default: what the store was opened with.
@@ -67,23 +68,23 @@ impl Batch {
     /// Different keys in it.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.deeds.len()
+        self.ops.len()
     }
 
     /// Is there nothing to do?
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.deeds.is_empty()
+        self.ops.is_empty()
     }
 
-    fn set(&mut self, key: impl AsRef<[u8]>, deed: Deed) -> &mut Self {
+    fn set(&mut self, key: impl AsRef<[u8]>, op: Op) -> &mut Self {
         let key = key.as_ref().to_vec();
         // "It is new" and "it may be there" together mean: it may be there.
-        let deed = match (deed, self.deeds.get(&key)) {
-            (Deed::InsertNew(value), Some(_)) => Deed::Put(value),
-            (deed, _) => deed,
+        let op = match (op, self.ops.get(&key)) {
+            (Op::InsertNew(value), Some(_)) => Op::Put(value),
+            (op, _) => op,
         };
-        self.deeds.insert(key, deed);
+        self.ops.insert(key, op);
         self
     }
 }

@@ -1,4 +1,4 @@
-//! What can be chosen when a store is opened.
+//! The ways into a store or a guard, and what can be chosen there.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,63 +6,16 @@ use std::marker::PhantomData;
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::Seed;
 use twiceshy::sets::policy::Policy;
-use twiceshy::sizing;
+use twiceshy::{ReverseMap, sizing};
 
-use crate::engine::Durability;
+use crate::engine::{Durability, Engine, InMemory};
 use crate::error::Error;
-use crate::filter::{FilterChoice, Measures};
+use crate::files::{Files, NoFiles};
+use crate::filter::FilterChoice;
+use crate::guard::{Guard, GuardError};
 use crate::layout::{Layout, Merged};
-
-/// What happens when the filter is full, of records or of what it has learnt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum WhenFull {
-    /// It gets twice the slots at the same false-positive rate and keeps what it has learnt,
-    /// while it serves. The engine is read, once, in order, and not written.
-    #[default]
-    Grow,
-    /// It gets a new seed, and forgets what it has learnt, while the store serves
-    /// ([`rotate`](crate::Store::rotate)). Where there are too many records for it, it grows as well.
-    Rotate,
-    /// Writes of new keys fail with [`Error::Full`], and nothing more is learnt.
-    Refuse,
-}
-
-/// How far the building of a filter has come.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Progress {
-    /// Records read so far.
-    pub records: u64,
-    /// The share of the hashes that has been gone through, 0 to 1. (It begins again where a
-    /// change of seed was under way, which makes two filters.)
-    pub done: f64,
-}
-
-/// The choices, checked.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) capacity: u64,
-    pub(crate) remainder_bits: u32,
-    pub(crate) policy: Policy,
-    pub(crate) when_full: WhenFull,
-    pub(crate) choice: FilterChoice,
-    pub(crate) leave: Leave,
-    pub(crate) seed: Option<Seed>,
-    pub(crate) durability: Durability,
-    pub(crate) shard_bits: u32,
-}
-
-impl Options {
-    /// Those of a filter under this seed.
-    pub(crate) fn measures(&self, seed: Seed) -> Measures {
-        Measures {
-            choice: self.choice,
-            remainder_bits: self.remainder_bits,
-            seed,
-        }
-    }
-}
+use crate::options::{Options, Progress, WhenFull};
+use crate::store::Store;
 
 type OnProgress = Box<dyn FnMut(Progress) + Send>;
 
@@ -201,8 +154,61 @@ impl<L: Layout> StoreBuilder<L> {
         self.progress = Box::new(progress);
         self
     }
+}
 
-    pub(crate) fn into_parts(mut self) -> Result<(Options, OnProgress), Error> {
+/// The ends of it.
+impl<L: Layout> StoreBuilder<L> {
+    /// Opens the store in a directory, or makes one there: a redb database `data.redb` and the
+    /// filter's files beside it.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), and [`Error::Files`] if the directory can't be made.
+    #[cfg(feature = "redb")]
+    pub fn open_dir(
+        self,
+        path: impl AsRef<std::path::Path>,
+    ) -> Result<Store<crate::engine::Redb, L>, Error> {
+        let path = path.as_ref();
+        let files = crate::files::Directory::new(path).map_err(|source| Error::Files {
+            doing: "making the store's directory",
+            source,
+        })?;
+        let engine = crate::engine::Redb::create_or_open(path.join("data.redb"))?;
+        self.open(engine, files)
+    }
+
+    /// Opens the store in an engine, or makes one there if the engine is empty. `files` is
+    /// where the filter is saved.
+    ///
+    /// If the saved filter is of the very state that the engine is in, it is loaded. Otherwise
+    /// the filter is built from the records, in one scan, with all that the saved one had learnt.
+    /// A file that is damaged or not this store's is not looked at.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] if the engine holds something else, [`Error::Engine`],
+    /// [`Error::Filter`] if measures are impossible or memory is missing.
+    pub fn open<E: Engine>(
+        self,
+        engine: E,
+        files: impl Files + 'static,
+    ) -> Result<Store<E, L>, Error> {
+        let (options, mut progress) = self.into_parts()?;
+        Store::open(engine, Box::new(files), options, &mut *progress)
+    }
+
+    /// A guard with this reverse map, and an adaptive filter of all keys that it lists. Of the
+    /// builder's choices it takes capacity, false-positive rate, policy, shards, ghosts and seed;
+    /// the others are of no meaning here.
+    ///
+    /// # Errors
+    /// [`GuardError::Map`] if the map can't be read, [`GuardError::Filter`] if the measures are
+    /// impossible, [`GuardError::Seed`] if the map's hashes were made with another seed.
+    pub fn guard<R: ReverseMap>(self, map: R) -> Result<Guard<R>, GuardError<R::Error>> {
+        let (options, _) = self.into_parts().map_err(GuardError::from_store)?;
+        Guard::open(options, map)
+    }
+
+    fn into_parts(mut self) -> Result<(Options, OnProgress), Error> {
         self.options.remainder_bits = sizing::remainder_bits(self.fpr)?;
         if !self.shards.is_power_of_two() || self.shards > 4096 {
             return Err(Error::Filter(twiceshy::Error::Geometry {
@@ -211,6 +217,33 @@ impl<L: Layout> StoreBuilder<L> {
         }
         self.options.shard_bits = self.shards.trailing_zeros();
         Ok((self.options, self.progress))
+    }
+}
+
+impl Store<InMemory> {
+    /// A store in memory, lost with the process: for tests and caches.
+    ///
+    /// # Errors
+    /// [`Error::Filter`] if the system has no randomness or no memory to give.
+    pub fn in_memory() -> Result<Self, Error> {
+        StoreBuilder::new().open(InMemory::new(), NoFiles)
+    }
+
+    /// Everything that can be chosen.
+    pub fn builder() -> StoreBuilder {
+        StoreBuilder::new()
+    }
+}
+
+#[cfg(feature = "redb")]
+impl Store<crate::engine::Redb> {
+    /// Opens the store in a directory, or makes one there: with redb, the merged layout, and
+    /// everything else as [`StoreBuilder`] would have it.
+    ///
+    /// # Errors
+    /// Those of [`StoreBuilder::open_dir`].
+    pub fn open_dir(path: impl AsRef<std::path::Path>) -> Result<Self, Error> {
+        StoreBuilder::new().open_dir(path)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 /// True negatives and false positives after which a shard's window moves on.
 const WINDOW: u64 = 1 << 14;
@@ -17,6 +18,9 @@ pub(crate) struct Counters {
     repeated: AtomicU64,
     adaptations: AtomicU64,
     unlearnt: AtomicU64,
+    /// How often the filter has grown, and the longest step of that.
+    grows: AtomicU64,
+    longest_step: Longest,
     records: AtomicU64,
     /// A commit has failed, and nobody knows whether it was made: records may be a few more or
     /// less.
@@ -46,6 +50,8 @@ pub(crate) struct Counts {
     pub(crate) repeated: u64,
     pub(crate) adaptations: u64,
     pub(crate) unlearnt: u64,
+    pub(crate) grows: u64,
+    pub(crate) longest_step: Duration,
     pub(crate) window_strangers: u64,
     pub(crate) window_mistakes: u64,
 }
@@ -92,6 +98,16 @@ impl Counters {
         self.unlearnt.fetch_add(1, Relaxed);
     }
 
+    /// The filter has grown.
+    pub(crate) fn grown(&self) {
+        self.grows.fetch_add(1, Relaxed);
+    }
+
+    /// A step of growing that began then and ends now.
+    pub(crate) fn step_since(&self, start: Instant) {
+        self.longest_step.note_since(start);
+    }
+
     pub(crate) fn records(&self) -> u64 {
         self.records.load(Relaxed)
     }
@@ -128,15 +144,32 @@ impl Counters {
             (&self.repeated, &mut sum.repeated),
             (&self.adaptations, &mut sum.adaptations),
             (&self.unlearnt, &mut sum.unlearnt),
+            (&self.grows, &mut sum.grows),
         ] {
             *sum += counter.load(Relaxed);
         }
         sum.negatives += self.negatives.sum();
+        sum.longest_step = sum.longest_step.max(self.longest_step.get());
         let window = &self.window;
         let lately = (self.strangers()).saturating_sub(window.start.load(Relaxed));
         sum.window_strangers += lately + window.old_strangers.load(Relaxed);
         let mistakes = window.mistakes.load(Relaxed);
         sum.window_mistakes += mistakes + window.old_mistakes.load(Relaxed);
+    }
+}
+
+/// The longest of some times.
+#[derive(Debug, Default)]
+pub(crate) struct Longest(AtomicU64);
+
+impl Longest {
+    /// One that began then and ends now.
+    pub(crate) fn note_since(&self, start: Instant) {
+        self.0.fetch_max(start.elapsed().as_nanos() as u64, Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Relaxed))
     }
 }
 

@@ -42,11 +42,24 @@ pub(crate) fn slots_for(keys: u64) -> u64 {
 }
 
 /// As many slots as a filter has that has grown with its keys.
-pub(crate) fn grown(mut slots: u64, keys: u64) -> u64 {
+fn grown(mut slots: u64, keys: u64) -> u64 {
     while keys as f64 > FULL_AT * slots as f64 {
         slots *= 2;
     }
     slots
+}
+
+/// What `build` makes of so many slots, or of twice as many where there is no room, and so on.
+fn with_room(
+    mut slots: u64,
+    build: impl Fn(u64) -> Result<Filter, Error>,
+) -> Result<Filter, Error> {
+    loop {
+        match build(slots) {
+            Err(Error::Full { .. }) => slots *= 2,
+            result => return result,
+        }
+    }
 }
 
 pub(crate) enum Filter {
@@ -68,14 +81,34 @@ impl Filter {
         planned: u64,
         hashes: &[u64],
     ) -> Result<Self, Error> {
-        let mut slots = grown(planned, hashes.len() as u64);
-        loop {
-            match Filter::of_slots(measures, slots, hashes) {
-                // What a change of seed has left of a shard is crowded behind the frontier.
-                Err(Error::Full { .. }) => slots *= 2,
-                result => return result,
-            }
+        // What a change of seed has left of a shard is crowded behind the frontier.
+        let slots = grown(planned, hashes.len() as u64);
+        with_room(slots, |slots| Filter::of_slots(measures, slots, hashes))
+    }
+
+    /// A filter of so many keys, hashed and in hash order, with what an old one has learnt, in the
+    /// old number of slots or a multiple of it, so that no mistake that was fixed comes back.
+    pub(crate) fn from_learnt<'k, I: Iterator<Item = Hashed<'k>>>(
+        old: &AdaptiveFilter<Sip13>,
+        measures: &Measures,
+        planned: u64,
+        count: u64,
+        keys: impl Fn() -> I,
+    ) -> Result<Self, Error> {
+        let mut slots = grown(old.geometry().slots(), count);
+        while slots < planned {
+            slots *= 2;
         }
+        // Long extensions take slots as well.
+        with_room(slots, |slots| {
+            let empty = AdaptiveFilter::builder()
+                .slots(slots)
+                .remainder_bits(measures.remainder_bits)
+                .seed(measures.seed)
+                .build()?;
+            let (filter, _) = old.rebuild(empty, keys())?;
+            Ok(Filter::Adaptive(filter))
+        })
     }
 
     fn of_slots(measures: &Measures, slots: u64, hashes: &[u64]) -> Result<Self, Error> {
@@ -115,6 +148,17 @@ impl Filter {
             Filter::None => false,
             Filter::Plain(filter) => !filter.contains_hashed(&Hashed::from_h0(h0)),
             Filter::Adaptive(filter) => filter.denies(h0),
+        }
+    }
+
+    /// [`contains`](Self::contains) for the key whose hash starts with this word. `hash` makes the
+    /// others where they decide.
+    #[inline]
+    pub(crate) fn contains_by<'k>(&self, h0: u64, hash: impl FnOnce() -> Hashed<'k>) -> bool {
+        match self {
+            Filter::None => true,
+            Filter::Plain(filter) => filter.contains_hashed(&Hashed::from_h0(h0)),
+            Filter::Adaptive(filter) => filter.contains_by(h0, hash),
         }
     }
 
@@ -169,20 +213,22 @@ impl Filter {
         }
     }
 
-    /// Gives the members with these hashes to a larger filter. `keys` are all keys of a
-    /// whole number of miniruns, in hash order.
+    /// Gives the members with these hashes to a larger filter. `keys` are all keys of one minirun.
+    /// If that finds no room for them, nothing has changed.
     pub(crate) fn hand_over(&self, keys: &[Hashed<'_>], into: &mut Filter) -> Result<(), Error> {
-        match (self, into) {
-            (Filter::Adaptive(filter), Filter::Adaptive(into)) => {
-                let geometry = filter.geometry();
-                let id = |key: &Hashed<'_>| geometry.id(key.h0());
-                for keys in keys.chunk_by(|a, b| id(a) == id(b)) {
-                    filter.hand_over(Minirun::from_id(id(&keys[0])), keys, into)?;
-                }
-                Ok(())
-            }
-            (_, into) => keys.iter().try_for_each(|key| into.insert(key)),
+        if let (Filter::Adaptive(filter), Filter::Adaptive(into)) = (self, &mut *into) {
+            let minirun = Minirun::from_id(filter.geometry().id(keys[0].h0()));
+            return filter.hand_over(minirun, keys, into);
         }
+        for (i, key) in keys.iter().enumerate() {
+            if let Err(error) = into.insert(key) {
+                for key in &keys[..i] {
+                    into.remove(key, &[], Leave::Nothing)?;
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn geometry(&self) -> Option<Geometry> {

@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::Table;
 use crate::filter::{FilterChoice, Measures};
-use crate::generation::Generation;
+use crate::generation::{Generation, Place};
 use crate::meta::Series;
 
 const MAGIC: [u8; 8] = *b"twshimg1";
@@ -49,12 +49,24 @@ pub(crate) struct ShardImage<'b> {
     pub(crate) growth: Option<(u64, &'b [u8])>,
 }
 
-impl GenerationImage<'_> {
+impl<'b> GenerationImage<'b> {
     pub(crate) fn series(&self) -> Series {
         Series {
             table: self.table,
             seed: self.measures.seed,
         }
+    }
+
+    /// A shard of a generation of as many.
+    pub(crate) fn shard(&self, place: Place) -> &ShardImage<'b> {
+        &self.shards[place.index as usize]
+    }
+}
+
+impl<'b> Image<'b> {
+    /// The generation of this table and seed, if it is in it.
+    pub(crate) fn of(&self, series: &Series) -> Option<&GenerationImage<'b>> {
+        (self.generations.iter()).find(|generation| generation.series() == *series)
     }
 }
 

@@ -23,8 +23,12 @@
 //!
 //! **It serves while it changes.** The filter is divided into shards, each with a lock that is
 //! held for as long as a filter takes to answer. A full shard grows, and a change of seed moves
-//! records, a few hundred at a time, behind a frontier; no call waits for more than one such
-//! step ([`Stats::longest_step`]).
+//! records, a few hundred at a time, behind a frontier. A lookup waits for no commit, no image of
+//! the filter and no checkpoint; one that learns takes a few such steps along. So does a write
+//! (a batch takes more of them the larger it is, and lets the filter grow to the end where it
+//! finds no room), and once in some hundred thousand lessons a write saves the filter; writers
+//! wait for a checkpoint. [`Stats::longest_step`] and [`Stats::longest_pause`] say how long that
+//! has taken at most.
 //!
 //! **Attackers.** The hash is keyed with a secret seed; whoever knows code and keys but not the
 //! seed can't tell which keys collide. Whoever watches the engine learns of mistakes as they
@@ -41,8 +45,10 @@
 //! | a filter and keys in memory | [`twiceshy::AdaptiveSet`] |
 //! | a doubt | [`FilterChoice::Plain`] and [`FilterChoice::None`] in the same store, to compare |
 
+pub mod attack;
 mod batch;
 mod builder;
+mod cores;
 mod counters;
 pub mod engine;
 mod error;
@@ -55,14 +61,17 @@ mod image;
 mod journal;
 mod layout;
 mod meta;
+mod options;
 mod store;
 mod sync;
+mod turn;
 
 pub use batch::Batch;
-pub use builder::{Progress, StoreBuilder, WhenFull};
+pub use builder::StoreBuilder;
 pub use engine::{Durability, Engine, EngineError};
 pub use error::Error;
 pub use filter::FilterChoice;
 pub use guard::{Check, Guard, GuardError, Ticket};
 pub use layout::{Layout, Merged, Split};
+pub use options::{Progress, WhenFull};
 pub use store::{Iter, Record, Stats, Store, Verified};

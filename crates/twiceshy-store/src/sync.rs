@@ -99,3 +99,85 @@ impl Condvar {
         self.0.notify_one();
     }
 }
+
+/// A lock without a guard: for those who hold it longer than a scope, or would rather skip than wait.
+#[derive(Debug, Default)]
+pub(crate) struct Latch {
+    state: Mutex<LatchState>,
+    given_back: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct LatchState {
+    is_taken: bool,
+    /// Those who wait for it: waking nobody would be a call of the system for nothing.
+    waiting: usize,
+}
+
+impl Latch {
+    /// Waits for it.
+    pub(crate) fn wait(&self) {
+        let mut state = self.state.lock();
+        while state.is_taken {
+            state.waiting += 1;
+            state = self.given_back.wait(state);
+            state.waiting -= 1;
+        }
+        state.is_taken = true;
+    }
+
+    /// Takes it, if nobody has it.
+    pub(crate) fn take(&self) -> bool {
+        !std::mem::replace(&mut self.state.lock().is_taken, true)
+    }
+
+    pub(crate) fn give_back(&self) {
+        let mut state = self.state.lock();
+        state.is_taken = false;
+        let somebody_waits = state.waiting > 0;
+        drop(state);
+        if somebody_waits {
+            self.given_back.notify_one();
+        }
+    }
+}
+
+/// What one thread at a time does, for those that would rather skip it than wait.
+#[derive(Debug, Default)]
+pub(crate) struct Busy {
+    busy: Mutex<bool>,
+    done: Condvar,
+}
+
+impl Busy {
+    /// Runs `work` unless another thread is at it.
+    pub(crate) fn unless_busy<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        if std::mem::replace(&mut *self.busy.lock(), true) {
+            return None;
+        }
+        let _done = Done(self);
+        Some(work())
+    }
+
+    /// Runs `work` when no other thread is at it.
+    pub(crate) fn when_free<T>(&self, work: impl FnOnce() -> T) -> T {
+        let mut busy = self.busy.lock();
+        while *busy {
+            busy = self.done.wait(busy);
+        }
+        *busy = true;
+        drop(busy);
+        let _done = Done(self);
+        work()
+    }
+}
+
+/// Marks the work as done, also if it panicked.
+struct Done<'b>(&'b Busy);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        *self.0.busy.lock() = false;
+        self.0.done.notify_one();
+    }
+}

@@ -311,6 +311,52 @@ fn statistics_add_up() {
     assert_eq!(none.stats().filter_bytes, 0);
 }
 
+/// A key that is said to be new and is not: it is counted once, and has one fingerprint.
+#[test]
+fn a_promise_that_is_broken_leaves_no_wrong_count() {
+    fn run<L: Layout>(choice: FilterChoice) {
+        let store = StoreBuilder::new()
+            .filter(choice)
+            .layout::<L>()
+            .open(InMemory::new(), NoFiles)
+            .unwrap();
+        for key in 0..200 {
+            store.put(format!("key{key}"), "old").unwrap();
+        }
+        let before = store.stats();
+        let mut batch = Batch::new();
+        for key in 100..300 {
+            match key % 2 {
+                0 => drop(batch.insert_new(format!("key{key}"), "new")),
+                _ => store.insert_new(format!("key{key}"), "new").unwrap(),
+            }
+        }
+        store.write(batch).unwrap();
+        assert_eq!(
+            store.stats().lookups,
+            before.lookups,
+            "no lookups of the caller's"
+        );
+        if choice == FilterChoice::None {
+            store.checkpoint().unwrap(); // nobody could know before
+        } else {
+            let fingerprints = store.stats().load / before.load * 200.0;
+            assert_eq!(fingerprints.round(), 300.0);
+        }
+        assert_eq!(store.len(), 300);
+        assert_eq!(store.verify().unwrap().records, 300);
+        assert_eq!(store.get("key150").unwrap(), Some(b"new".to_vec()));
+    }
+    for choice in [
+        FilterChoice::Adaptive,
+        FilterChoice::Plain,
+        FilterChoice::None,
+    ] {
+        run::<Merged>(choice);
+        run::<Split>(choice);
+    }
+}
+
 /// `AfterRepeats(2)`: the first mistake at a minirun is let be, the second is fixed.
 #[test]
 fn policies_decide_when_to_learn() {

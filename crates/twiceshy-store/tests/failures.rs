@@ -9,49 +9,17 @@
 
 mod support;
 
-use std::ops::{Bound::Unbounded, ControlFlow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use support::front::Front;
+use support::guarded::{Indexed, Listed};
 use support::{Model, Operation, check, key, share, stranger};
 use twiceshy::hash::Seed;
-use twiceshy_store::engine::{Changes, EngineError, InMemory, InMemorySnapshot, Snapshot, Table};
-use twiceshy_store::{
-    Durability, Engine, Error, Layout, Merged, Split, Store, StoreBuilder, WhenFull,
-};
+use twiceshy_store::engine::{Changes, EngineError, InMemory, InMemorySnapshot};
+use twiceshy_store::{Durability, Engine, Error, Merged, Split, Store, StoreBuilder, WhenFull};
 use twiceshy_store_testing::{Cut, FailedWrite, Failing, LossyFiles};
 use twiceshy_testing::Source;
-
-/// What the engine holds, without the store's help.
-trait Truth: Layout {
-    const TABLES: &'static [Table];
-    /// Bytes before the user's key.
-    const PREFIX: usize;
-
-    fn truth(engine: &InMemory) -> Model {
-        let mut truth = Model::new();
-        let snapshot = engine.snapshot().unwrap();
-        for &table in Self::TABLES {
-            let each = |entry: &[u8], value: &[u8]| {
-                let twice = truth.insert(entry[Self::PREFIX..].to_vec(), value.to_vec());
-                assert_eq!(twice, None, "a record is in both tables");
-                ControlFlow::Continue(())
-            };
-            snapshot.range(table, (Unbounded, Unbounded), each).unwrap();
-        }
-        truth
-    }
-}
-
-impl Truth for Merged {
-    const TABLES: &'static [Table] = &[Table::Even, Table::Odd];
-    const PREFIX: usize = 8;
-}
-
-impl Truth for Split {
-    const TABLES: &'static [Table] = &[Table::Records];
-    const PREFIX: usize = 0;
-}
 
 fn draw(source: &mut Source<'_>, number: usize) -> Operation {
     match source.below(100).unwrap() {
@@ -86,13 +54,15 @@ enum Outage {
     Steps(usize),
 }
 
-struct Game<L> {
+type Broken = Failing<Arc<InMemory>>;
+
+struct Game<F> {
     engine: Arc<InMemory>,
     files: LossyFiles,
     cut: Cut,
     failed: FailedWrite,
     when_full: WhenFull,
-    store: Option<Store<Failing<Arc<InMemory>>, L>>,
+    store: Option<F>,
     model: Model,
     what: String,
     seen: Seen,
@@ -110,7 +80,7 @@ struct Seen {
     failures_without_an_error: u64,
 }
 
-impl<L: Truth> Game<L> {
+impl<F: Front<Engine = Broken>> Game<F> {
     fn new(cut: &Cut, failed: FailedWrite, when_full: WhenFull, seen: Seen) -> Self {
         Game {
             engine: Arc::new(InMemory::new()),
@@ -134,12 +104,12 @@ impl<L: Truth> Game<L> {
             .fpr(0.5)
             .seed(Seed::from_bytes([1; 16]))
             .when_full(self.when_full);
-        let store = builder.layout().open(engine, self.files.clone())?;
+        let store = F::open(builder, engine, self.files.clone())?;
         self.store = Some(store);
         Ok(())
     }
 
-    fn store(&self) -> &Store<Failing<Arc<InMemory>>, L> {
+    fn store(&self) -> &F {
         self.store.as_ref().unwrap()
     }
 
@@ -147,7 +117,7 @@ impl<L: Truth> Game<L> {
         let mut after = self.model.clone();
         operation.apply(&mut after);
         let result = operation.clone().perform(self.store());
-        let truth = L::truth(&self.engine);
+        let truth = F::truth(&self.engine);
         let what = &self.what;
         match result {
             Ok(()) => assert!(truth == after, "{what}: {operation:?} was not done"),
@@ -216,7 +186,7 @@ impl<L: Truth> Game<L> {
             self.seen.failures_without_an_error += u64::from(self.seen.errors == errors);
             // What is in doubt still is: nobody may learn anything wrong.
             for number in 300..400 {
-                assert!(!self.store().contains(stranger(number)).unwrap());
+                assert!(!self.store().contains(&stranger(number)).unwrap());
             }
             check(self.store(), &self.model, &self.what);
         }
@@ -235,13 +205,13 @@ impl<L: Truth> Game<L> {
 }
 
 /// Fails a script at every operation of its engine.
-fn fail_everywhere<L: Truth>(when_full: WhenFull, seed: u64) {
+fn fail_everywhere<F: Front<Engine = Broken>>(when_full: WhenFull, seed: u64) {
     let script = script(seed, 90);
     let cut = Cut::new();
-    let mut game = Game::<L>::new(&cut, FailedWrite::NotApplied, when_full, Seen::default());
+    let mut game = Game::<F>::new(&cut, FailedWrite::NotApplied, when_full, Seen::default());
     game.play(&script, Outage::Operation);
     // Reading everything at the end is no part of it.
-    let mut game = Game::<L>::new(&cut, FailedWrite::NotApplied, when_full, Seen::default());
+    let mut game = Game::<F>::new(&cut, FailedWrite::NotApplied, when_full, Seen::default());
     cut.never();
     game.open().unwrap();
     for operation in &script {
@@ -257,7 +227,7 @@ fn fail_everywhere<L: Truth>(when_full: WhenFull, seed: u64) {
     for failed in [FailedWrite::NotApplied, FailedWrite::Applied] {
         for outage in [Outage::Operation, Outage::Steps(0), Outage::Steps(6)] {
             for k in (0..operations).step_by(share() as usize) {
-                let mut game = Game::<L>::new(&cut, failed, when_full, seen);
+                let mut game = Game::<F>::new(&cut, failed, when_full, seen);
                 game.what = format!("seed {seed}, {failed:?}, {outage:?} from {k}");
                 match outage {
                     Outage::Operation => cut.at(k),
@@ -277,17 +247,27 @@ fn fail_everywhere<L: Truth>(when_full: WhenFull, seed: u64) {
 
 #[test]
 fn merged_survives_every_failure() {
-    fail_everywhere::<Merged>(WhenFull::Grow, 1);
+    fail_everywhere::<Store<Broken, Merged>>(WhenFull::Grow, 1);
 }
 
 #[test]
 fn split_survives_every_failure() {
-    fail_everywhere::<Split>(WhenFull::Grow, 2);
+    fail_everywhere::<Store<Broken, Split>>(WhenFull::Grow, 2);
 }
 
 #[test]
 fn merged_rotates_through_every_failure() {
-    fail_everywhere::<Merged>(WhenFull::Rotate, 3);
+    fail_everywhere::<Store<Broken, Merged>>(WhenFull::Rotate, 3);
+}
+
+#[test]
+fn a_guard_survives_every_failure_of_its_map() {
+    fail_everywhere::<Listed<Broken>>(WhenFull::Grow, 1);
+}
+
+#[test]
+fn a_guard_survives_every_failure_of_the_database() {
+    fail_everywhere::<Indexed<Broken>>(WhenFull::Grow, 2);
 }
 
 /// Fails a script at every operation of the files: once, and from there on. Only checkpoints
@@ -297,8 +277,12 @@ fn files_may_fail_anywhere() {
     let engine_cut = Cut::new();
     let script = script(4, 200);
     let game = |files_cut: &Cut, seen| {
-        let mut game =
-            Game::<Merged>::new(&engine_cut, FailedWrite::NotApplied, WhenFull::Grow, seen);
+        let mut game = Game::<Store<Broken, Merged>>::new(
+            &engine_cut,
+            FailedWrite::NotApplied,
+            WhenFull::Grow,
+            seen,
+        );
         game.files = LossyFiles::new(files_cut.clone());
         game
     };
@@ -335,6 +319,46 @@ fn files_may_fail_anywhere() {
     println!("{seen:?}");
     assert_eq!(seen.errors, 0);
     assert!(seen.files_errors > seen.runs, "{seen:?}");
+}
+
+/// Every operation of an engine fails once while a shard grows, a few hundred keys at a time: the
+/// step is taken again, and the shard has grown at the end.
+#[test]
+fn a_step_of_growing_that_failed_is_taken_again() {
+    let cut = Cut::new();
+    let grow = || {
+        let engine = Failing::new(InMemory::new(), cut.clone(), FailedWrite::NotApplied);
+        let builder = StoreBuilder::new().capacity(2_000).shards(1).fpr(0.1);
+        let builder = builder.seed(Seed::from_u64(1)).layout::<Merged>();
+        let store = builder.open(engine, LossyFiles::new(Cut::new())).unwrap();
+        let mut model = Model::new();
+        let bytes = store.stats().filter_bytes;
+        let mut number = 0;
+        while store.stats().filter_bytes == bytes {
+            store.insert_new(key(number), "value").unwrap();
+            model.insert(key(number), b"value".to_vec());
+            number += 1;
+        }
+        (store, model, number)
+    };
+    let mut failed = 0;
+    for k in 0..50 {
+        cut.never();
+        let (store, mut model, first) = grow();
+        cut.at(k);
+        for number in first..first + 40 {
+            // One that failed is put again.
+            while store.insert_new(key(number), "value").is_err() {}
+            model.insert(key(number), b"value".to_vec());
+            if let Ok(found) = store.contains(stranger(number)) {
+                assert!(!found);
+            }
+        }
+        failed += u64::from(cut.has_failed());
+        assert_eq!(store.stats().grows, 1, "failed at {k}");
+        check(&store, &model, &format!("failed at {k}"));
+    }
+    assert_eq!(failed, 50);
 }
 
 /// Tables on a disk that can be full: they are read as ever.

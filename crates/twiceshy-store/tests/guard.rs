@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use twiceshy::ReverseMap;
 use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy::sets::reverse_map::MemoryMap;
-use twiceshy_store::engine::InMemory;
+use twiceshy_store::engine::{Counting, InMemory};
 use twiceshy_store::guard::{EngineMap, Learnt};
 use twiceshy_store::{Check, Guard, GuardError, StoreBuilder, WhenFull};
 use twiceshy_testing::Source;
@@ -195,6 +195,163 @@ fn what_goes_wrong_says_so() {
         .find_map(|key| guard.inserted(key.to_le_bytes()).err())
         .unwrap();
     assert!(matches!(error, GuardError::Full), "{error}");
+}
+
+/// A first rebuild commits some thousand keys at a time, and the next one only what is new.
+#[test]
+fn a_rebuild_commits_many_keys_at_once() {
+    let engine = Arc::new(Counting::new(InMemory::new()));
+    let map = EngineMap::new(Arc::clone(&engine));
+    let guard = StoreBuilder::new().capacity(1_000).guard(map).unwrap();
+    let mut keys: Vec<_> = (0..20_000).map(|number| format!("key{number}")).collect();
+    guard.rebuild(&keys).unwrap();
+    assert_eq!(guard.len(), 20_000);
+    let counts = engine.counts();
+    assert!(counts.commits <= 5, "{counts:?}");
+    assert_eq!((counts.changes, counts.syncs), (20_000, counts.commits));
+    // A key that comes twice is one.
+    keys.extend(["new", "new"].map(String::from));
+    guard.rebuild(&keys).unwrap();
+    assert_eq!(guard.len(), 20_001);
+    assert_eq!((engine.counts() - counts).commits, 1);
+    assert!(keys.iter().all(|key| guard.check(key).is_maybe()));
+}
+
+#[test]
+fn statistics_say_what_was_denied_mistaken_and_learnt() {
+    let builder = StoreBuilder::new().fpr(0.1).seed(Seed::from_u64(1));
+    let guard = builder.guard(MemoryMap::default()).unwrap();
+    let keys: Vec<_> = (0..50_000).map(|key| format!("key{key}")).collect();
+    guard.rebuild(&keys).unwrap();
+    let mistakes = || {
+        let strangers = (0..5_000).map(|number| format!("stranger{number}"));
+        let maybes = strangers.filter_map(|stranger| match guard.check(stranger) {
+            Check::No => None,
+            Check::Maybe(ticket) => Some(ticket.absent().unwrap()),
+        });
+        maybes.filter(|learnt| *learnt == Learnt::Yes).count() as u64
+    };
+    let found = mistakes();
+    assert!(found > 50, "{found}");
+    assert_eq!(mistakes(), 0);
+    let stats = guard.stats();
+    assert_eq!((stats.records, stats.lookups), (50_000, 10_000));
+    assert_eq!((stats.false_positives, stats.adaptations), (found, found));
+    assert_eq!(
+        (stats.filter_negatives, stats.unlearnt),
+        (10_000 - found, 0)
+    );
+    assert!(stats.load > 0.3 && stats.filter_bytes > 40_000, "{stats}");
+}
+
+/// A map that fails when it is told to.
+#[derive(Clone, Default)]
+struct Moody {
+    map: Arc<Mutex<MemoryMap>>,
+    mood: Arc<Mutex<Mood>>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Mood {
+    #[default]
+    Well,
+    /// Changes are made, and reported as failures.
+    Sulking,
+    /// Nothing is changed.
+    Refusing,
+    /// Nothing is read.
+    Blind,
+}
+
+impl Moody {
+    fn change(&self, change: impl FnOnce(&mut MemoryMap)) -> Result<bool, &'static str> {
+        let mood = *self.mood.lock().unwrap();
+        if mood != Mood::Refusing {
+            change(&mut self.map.lock().unwrap());
+        }
+        match mood {
+            Mood::Sulking | Mood::Refusing => Err("can't write"),
+            Mood::Well | Mood::Blind => Ok(true),
+        }
+    }
+}
+
+impl ReverseMap for Moody {
+    type Error = &'static str;
+
+    fn keys(
+        &self,
+        h0: RangeInclusive<u64>,
+        each: impl FnMut(u64, &[u8]),
+    ) -> Result<(), &'static str> {
+        if *self.mood.lock().unwrap() == Mood::Blind {
+            return Err("can't read");
+        }
+        self.map.lock().unwrap().keys(h0, each).map_err(|_| "never")
+    }
+
+    fn insert(&mut self, h0: u64, key: &[u8]) -> Result<bool, &'static str> {
+        self.change(|map| _ = map.insert(h0, key).unwrap())
+    }
+
+    fn remove(&mut self, h0: u64, key: &[u8]) -> Result<bool, &'static str> {
+        self.change(|map| _ = map.remove(h0, key).unwrap())
+    }
+}
+
+/// Whatever has become of a change that failed: the guard counts what is listed.
+#[test]
+fn a_map_that_fails_leaves_no_wrong_count() {
+    let map = Moody::default();
+    let builder = StoreBuilder::new().fpr(0.5).shards(1).capacity(8);
+    let guard = builder.guard(map.clone()).unwrap();
+    let listed = || map.map.lock().unwrap().len() as u64;
+    for number in 0..300 {
+        let key = format!("key{number}");
+        let mood = [Mood::Sulking, Mood::Refusing, Mood::Well][number % 3];
+        *map.mood.lock().unwrap() = mood;
+        assert_eq!(guard.inserted(&key).is_ok(), mood == Mood::Well);
+        assert_eq!(guard.len(), listed());
+        *map.mood.lock().unwrap() = Mood::Well;
+        guard.inserted(&key).unwrap();
+        assert_eq!(guard.len(), listed());
+        assert!(guard.check(&key).is_maybe());
+        if number % 2 == 0 {
+            *map.mood.lock().unwrap() = mood;
+            assert_eq!(guard.deleted(&key).is_ok(), mood == Mood::Well);
+            assert_eq!(guard.len(), listed());
+            *map.mood.lock().unwrap() = Mood::Well;
+            guard.deleted(&key).unwrap();
+            assert_eq!(guard.len(), listed());
+        }
+    }
+    assert_eq!(guard.len(), 150);
+}
+
+#[test]
+fn what_could_not_be_learnt_is_counted() {
+    let map = Moody::default();
+    let builder = StoreBuilder::new().fpr(0.5).shards(1).capacity(100);
+    let guard = builder.guard(map.clone()).unwrap();
+    let keys: Vec<_> = (0..100).map(|key| format!("key{key}")).collect();
+    guard.rebuild(keys).unwrap();
+    let mut strangers = (0..).map(|number| format!("stranger{number}"));
+    let stranger = strangers.find(|key| guard.check(key).is_maybe()).unwrap();
+    let absent = || match guard.check(&stranger) {
+        Check::No => panic!("it was mistaken"),
+        Check::Maybe(ticket) => ticket.absent(),
+    };
+    *map.mood.lock().unwrap() = Mood::Blind;
+    let error = absent().unwrap_err();
+    assert_eq!(error.to_string(), "the reverse map failed: can't read");
+    *map.mood.lock().unwrap() = Mood::Well;
+    let stats = guard.stats();
+    assert_eq!((stats.false_positives, stats.unlearnt), (1, 1));
+    assert_eq!(absent().unwrap(), Learnt::Yes);
+    let stats = guard.stats();
+    assert_eq!((stats.repeated_false_positives, stats.unlearnt), (1, 1));
+    assert_eq!(stats.adaptations, 1);
+    assert!(!guard.check(&stranger).is_maybe());
 }
 
 /// Two insert the same key, as upserts do: the fingerprint stays until nobody has the key.

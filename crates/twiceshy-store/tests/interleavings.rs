@@ -3,14 +3,18 @@
 
 #![allow(clippy::unwrap_used)] // here, a panic is the message
 
+mod support;
+
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use support::front::Front;
+use support::guarded::{Indexed, Listed};
 use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy_store::engine::{Changes, EngineError, InMemory, InMemorySnapshot};
 use twiceshy_store::files::NoFiles;
-use twiceshy_store::{Durability, Engine, Layout, Merged, Split, Store, StoreBuilder};
+use twiceshy_store::{Durability, Engine, Merged, Split, Store, StoreBuilder};
 
 /// Stops the next commit before it happens, or the next snapshot before or after it is taken.
 #[derive(Default)]
@@ -76,10 +80,13 @@ impl Engine for Stopping {
     }
 }
 
-fn open<L: Layout>() -> Arc<Store<Stopping, L>> {
+type InMerged = Store<Stopping, Merged>;
+type InSplit = Store<Stopping, Split>;
+
+fn open<F: Front<Engine = Stopping>>() -> Arc<F> {
     let builder = StoreBuilder::new().capacity(1).shards(1).fpr(0.5);
-    let builder = builder.seed(Seed::from_u64(1)).layout::<L>();
-    Arc::new(builder.open(Stopping::default(), NoFiles).unwrap())
+    let builder = builder.seed(Seed::from_u64(1));
+    Arc::new(F::open(builder, Stopping::default(), NoFiles).unwrap())
 }
 
 /// Keys whose hashes start with the same byte: one minirun, in filters as small as these.
@@ -97,12 +104,12 @@ fn neighbours<const N: usize>() -> [Vec<u8>; N] {
 }
 
 /// Runs `work` in a thread of its own.
-fn start<L: Layout, T: Send + 'static>(
-    store: &Arc<Store<Stopping, L>>,
-    work: impl FnOnce(&Store<Stopping, L>) -> T + Send + 'static,
+fn start<F: Front, T: Send + 'static>(
+    front: &Arc<F>,
+    work: impl FnOnce(&F) -> T + Send + 'static,
 ) -> thread::JoinHandle<T> {
-    let store = Arc::clone(store);
-    thread::spawn(move || work(&store))
+    let front = Arc::clone(front);
+    thread::spawn(move || work(&front))
 }
 
 /// The filter is asked when the new fingerprint is in, the keys are read before the new key is
@@ -110,19 +117,19 @@ fn start<L: Layout, T: Send + 'static>(
 /// fingerprint for surplus.
 #[test]
 fn a_lesson_with_keys_from_before_a_commit() {
-    fn run<L: Layout>() {
-        let store = open::<L>();
+    fn run<F: Front<Engine = Stopping>>() {
+        let store = open::<F>();
         let [member, new, stranger] = neighbours();
-        store.put(&member, "old").unwrap();
+        store.put(&member, b"old".to_vec()).unwrap();
 
         let commit = store.engine().commits.next();
         let putting = start(&store, {
             let new = new.clone();
-            move |store| store.insert_new(new, "new").unwrap()
+            move |store| store.insert_new(&new, b"new".to_vec()).unwrap()
         });
         commit.reached.recv().unwrap();
         let snapshot = store.engine().snapshots.next();
-        let asking = start(&store, move |store| store.contains(stranger).unwrap());
+        let asking = start(&store, move |store| store.contains(&stranger).unwrap());
         snapshot.reached.recv().unwrap();
         commit.go_on.send(()).unwrap();
         putting.join().unwrap();
@@ -133,23 +140,25 @@ fn a_lesson_with_keys_from_before_a_commit() {
         assert!(store.contains(&member).unwrap(), "a member is lost");
         store.verify().unwrap();
     }
-    run::<Merged>();
-    run::<Split>();
+    run::<InMerged>();
+    run::<InSplit>();
+    run::<Listed<Stopping>>();
+    run::<Indexed<Stopping>>();
 }
 
 /// The keys are read while a key is there that is deleted before the lesson comes.
 #[test]
 fn a_lesson_with_a_key_that_is_deleted() {
-    fn run<L: Layout>() {
-        let store = open::<L>();
+    fn run<F: Front<Engine = Stopping>>() {
+        let store = open::<F>();
         let [member, gone, stranger] = neighbours();
-        store.put(&member, "old").unwrap();
-        store.put(&gone, "old").unwrap();
+        store.put(&member, b"old".to_vec()).unwrap();
+        store.put(&gone, b"old".to_vec()).unwrap();
 
         let snapshot = store.engine().snapshots.next();
         let asking = start(&store, {
             let stranger = stranger.clone();
-            move |store| store.contains(stranger).unwrap()
+            move |store| store.contains(&stranger).unwrap()
         });
         snapshot.reached.recv().unwrap();
         assert!(store.delete(&gone).unwrap());
@@ -164,20 +173,22 @@ fn a_lesson_with_a_key_that_is_deleted() {
         assert_eq!(store.stats().false_positives, before);
         store.verify().unwrap();
     }
-    run::<Merged>();
-    run::<Split>();
+    run::<InMerged>();
+    run::<InSplit>();
+    run::<Listed<Stopping>>();
+    run::<Indexed<Stopping>>();
 }
 
 /// The filter is asked, the seed changes and all records move, once or twice, and then the engine
 /// is read where the record was.
 #[test]
 fn a_get_whose_record_moves() {
-    fn run<L: Layout>(rotations: u32) {
-        let store = open::<L>();
+    fn run<F: Front<Engine = Stopping>>(rotations: u32) {
+        let store = open::<F>();
         let [member] = neighbours();
-        store.put(&member, "old").unwrap();
+        store.put(&member, b"old".to_vec()).unwrap();
         let snapshot = store.engine().before_snapshots.next();
-        let asking = start(&store, move |store| store.get(member).unwrap());
+        let asking = start(&store, move |store| store.get(&member).unwrap());
         snapshot.reached.recv().unwrap();
         for _ in 0..rotations {
             store.rotate().unwrap();
@@ -187,8 +198,8 @@ fn a_get_whose_record_moves() {
         assert_eq!(asking.join().unwrap(), Some(b"old".to_vec()));
     }
     for rotations in 1..=3 {
-        run::<Merged>(rotations);
-        run::<Split>(rotations);
+        run::<InMerged>(rotations);
+        run::<InSplit>(rotations);
     }
 }
 
@@ -196,27 +207,33 @@ fn a_get_whose_record_moves() {
 /// is being written; and the writer learns it.
 #[test]
 fn nobody_who_reads_waits_for_a_commit() {
-    let store = open::<Merged>();
-    let [member, new, stranger] = neighbours();
-    store.put(&member, "old").unwrap();
-    let commit = store.engine().commits.next();
-    let putting = start(&store, {
-        let new = new.clone();
-        move |store| store.insert_new(new, "new").unwrap()
-    });
-    commit.reached.recv().unwrap();
-    // All of this happens while the commit is held.
-    assert!(!store.contains(&stranger).unwrap());
-    assert!(!store.contains(&new).unwrap(), "not committed yet");
-    assert!(store.contains(&member).unwrap());
-    commit.go_on.send(()).unwrap();
-    putting.join().unwrap();
-    assert!(store.contains(&new).unwrap());
-    let before = store.stats().false_positives;
-    assert!(!store.contains(&stranger).unwrap());
-    assert_eq!(
-        store.stats().false_positives,
-        before,
-        "a mistake is made twice"
-    );
+    fn run<F: Front<Engine = Stopping>>() {
+        let store = open::<F>();
+        let [member, new, stranger] = neighbours();
+        store.put(&member, b"old".to_vec()).unwrap();
+        let commit = store.engine().commits.next();
+        let putting = start(&store, {
+            let new = new.clone();
+            move |store| store.insert_new(&new, b"new".to_vec()).unwrap()
+        });
+        commit.reached.recv().unwrap();
+        // All of this happens while the commit is held.
+        assert!(!store.contains(&stranger).unwrap());
+        assert!(!store.contains(&new).unwrap(), "not committed yet");
+        assert!(store.contains(&member).unwrap());
+        commit.go_on.send(()).unwrap();
+        putting.join().unwrap();
+        assert!(store.contains(&new).unwrap());
+        let before = store.stats().false_positives;
+        assert!(!store.contains(&stranger).unwrap());
+        assert_eq!(
+            store.stats().false_positives,
+            before,
+            "a mistake is made twice"
+        );
+    }
+    run::<InMerged>();
+    run::<InSplit>();
+    // A guard commits nothing itself where the rows are their own index.
+    run::<Indexed<Stopping>>();
 }

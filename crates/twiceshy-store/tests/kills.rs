@@ -25,12 +25,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use support::front::Records;
 use support::{Model, Operation, check, contents, share, stranger};
 use tempfile::TempDir;
 use twiceshy::filters::adaptive::Leave;
 use twiceshy_store::engine::{Counting, Fjall, FjallOptions, Lmdb, Redb};
 use twiceshy_store::files::Directory;
-use twiceshy_store::{Durability, Engine, Layout, Merged, Split, Store, StoreBuilder, WhenFull};
+use twiceshy_store::{Durability, Engine, Merged, Split, Store, StoreBuilder, WhenFull};
 use twiceshy_testing::Source;
 
 /// The seed of the first directory of each engine and layout.
@@ -87,7 +88,7 @@ fn when_full(seed: u64) -> WhenFull {
 }
 
 /// How the store of a directory is opened: tiny, so that its filter grows all the time.
-fn builder<L: Layout>(seed: u64) -> StoreBuilder<L> {
+fn builder<L: Records>(seed: u64) -> StoreBuilder<L> {
     let mut source = Source::from_seed(seed);
     StoreBuilder::new()
         .capacity(source.pick(&[1, 100, 1_000]).unwrap())
@@ -99,7 +100,7 @@ fn builder<L: Layout>(seed: u64) -> StoreBuilder<L> {
 }
 
 /// An engine in a directory.
-trait Place: Engine + Debug + Sized {
+trait Place: Engine + 'static + Debug + Sized {
     const NAME: &'static str;
 
     fn open(directory: &Path) -> Self;
@@ -130,7 +131,7 @@ impl Place for Lmdb {
     }
 }
 
-fn open<E: Place, L: Layout>(directory: &Path, builder: StoreBuilder<L>) -> Store<Counting<E>, L> {
+fn open<E: Place, L: Records>(directory: &Path, builder: StoreBuilder<L>) -> Store<Counting<E>, L> {
     let engine = Counting::new(E::open(directory));
     let files = Directory::new(directory.join("files")).unwrap();
     builder.open(engine, files).unwrap()
@@ -206,7 +207,7 @@ fn child() {
 }
 
 /// Works until it is killed.
-fn live<E: Place, L: Layout>(directory: &Path, seed: u64, child: u64) {
+fn live<E: Place, L: Records>(directory: &Path, seed: u64, child: u64) {
     Line::Opening.print();
     // Takes its time, so that it can be killed meanwhile.
     let builder = builder(seed).on_progress(|_| thread::sleep(Duration::from_micros(200)));
@@ -279,7 +280,7 @@ impl Drop for Killed {
 static OPEN: RwLock<()> = RwLock::new(());
 
 /// Starts a child, kills it, and gives back what it has said.
-fn run_and_kill<E: Place, L: Layout>(
+fn run_and_kill<E: Place, L: Records>(
     directory: &Path,
     seed: u64,
     child: u64,
@@ -332,7 +333,7 @@ fn run_and_kill<E: Place, L: Layout>(
     report
 }
 
-fn layout<L: Layout>() -> &'static str {
+fn layout<L: Records>() -> &'static str {
     match std::any::type_name::<L>() {
         name if name.ends_with("Merged") => "merged",
         _ => "split",
@@ -411,7 +412,7 @@ impl Expected {
     }
 
     /// Opens the store of a directory whose child has died.
-    fn check<E: Place, L: Layout>(
+    fn check<E: Place, L: Records>(
         &mut self,
         directory: &Path,
         seed: u64,
@@ -469,7 +470,7 @@ fn directory() -> TempDir {
     made.or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-fn kill<E: Place, L: Layout>() {
+fn kill<E: Place, L: Records>() {
     let kills = match env::var("TWICESHY_KILLS") {
         Ok(kills) => kills.parse().unwrap(),
         Err(_) => 200 / share(),

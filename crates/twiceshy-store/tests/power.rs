@@ -14,10 +14,11 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use support::front::Records;
 use support::{Model, Operation, check, contents, share};
 use twiceshy::hash::Seed;
 use twiceshy_store::engine::Redb;
-use twiceshy_store::{Error, Layout, Merged, Split, Store, StoreBuilder};
+use twiceshy_store::{Error, Merged, Split, Store, StoreBuilder};
 use twiceshy_store_testing::{Cut, LossyFiles, PowerLoss, Survivors};
 use twiceshy_testing::Source;
 
@@ -86,7 +87,7 @@ impl Disks {
     }
 
     /// Opens the store. Was its filter built anew?
-    fn open<L: Layout>(&self) -> Result<(Store<Redb, L>, bool), Error> {
+    fn open<L: Records>(&self) -> Result<(Store<Redb, L>, bool), Error> {
         let rebuilt = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&rebuilt);
         let store = StoreBuilder::new()
@@ -112,7 +113,7 @@ struct Progress {
 }
 
 /// Plays the first steps of a script; then the power fails, if it has not yet.
-fn play<L: Layout>(
+fn play<L: Records>(
     disks: &Disks,
     script: &Script,
     steps: usize,
@@ -173,7 +174,7 @@ struct Seen {
 }
 
 /// Opens what is left.
-fn inspect<L: Layout>(
+fn inspect<L: Records>(
     disks: &Disks,
     script: &Script,
     progress: Progress,
@@ -217,7 +218,7 @@ enum Off {
     Files,
 }
 
-fn cut_everywhere<L: Layout>(seed: u64, steps: usize, off: Off, stride: u64) -> Seen {
+fn cut_everywhere<L: Records>(seed: u64, steps: usize, off: Off, stride: u64) -> Seen {
     let script = script(seed, steps);
     let cut = Cut::new();
     let never = Cut::new();

@@ -7,10 +7,11 @@ mod support;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use support::front::Records;
 use support::{Model, check, key, stranger};
 use twiceshy::hash::Seed;
 use twiceshy_store::engine::{Counting, InMemory};
-use twiceshy_store::{Layout, Merged, Split, Store, StoreBuilder};
+use twiceshy_store::{Merged, Split, Store, StoreBuilder};
 use twiceshy_store_testing::{Cut, LossyFiles};
 
 /// What outlives a process.
@@ -32,7 +33,7 @@ impl Machine {
         }
     }
 
-    fn open<L: Layout>(&self, capacity: u64) -> Opened<L> {
+    fn open<L: Records>(&self, capacity: u64) -> Opened<L> {
         let builder = StoreBuilder::new()
             .capacity(capacity)
             .shards(1)
@@ -45,7 +46,7 @@ impl Machine {
 }
 
 /// Asks for strangers. Which of them has the filter learnt from?
-fn learn<L: Layout>(store: &Opened<L>, strangers: u64) -> BTreeSet<u64> {
+fn learn<L: Records>(store: &Opened<L>, strangers: u64) -> BTreeSet<u64> {
     let is_new = |&number: &u64| {
         let before = store.stats().adaptations;
         assert!(!store.contains(stranger(number)).unwrap());
@@ -55,7 +56,7 @@ fn learn<L: Layout>(store: &Opened<L>, strangers: u64) -> BTreeSet<u64> {
 }
 
 /// Reads of the engine for strangers that were learnt from.
-fn repeated<L: Layout>(store: &Opened<L>, learnt: &BTreeSet<u64>) -> u64 {
+fn repeated<L: Records>(store: &Opened<L>, learnt: &BTreeSet<u64>) -> u64 {
     let before = store.engine().counts().reads();
     for &number in learnt {
         assert!(!store.contains(stranger(number)).unwrap());
@@ -111,7 +112,7 @@ fn what_a_growing_filter_has_learnt_survives() {
 }
 
 /// Half-way through a change of seed, what is left is crowded at the end of the old table.
-fn opens_at_every_step_of_a_rotation<L: Layout>() {
+fn opens_at_every_step_of_a_rotation<L: Records>() {
     let machine = Machine::new();
     let store = machine.open::<L>(1);
     let mut model = Model::new();

@@ -11,10 +11,14 @@
 #![cfg(twiceshy_shuttle)]
 #![allow(clippy::unwrap_used)] // here, a panic is the message
 
+mod support;
+
 use std::sync::Arc;
 
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, Runner, thread};
+use support::front::Front;
+use support::guarded::Indexed;
 use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy_store::engine::{Changes, Engine, EngineError, InMemory, InMemorySnapshot};
 use twiceshy_store::files::NoFiles;
@@ -338,6 +342,66 @@ fn checkpoints_against_writers() {
             thread.join().unwrap();
         }
         finish(&store, &[0, 1, 3, 4, 5, 6, 7, 10], &[2]);
+    }
+    check(run);
+}
+
+/// A guard beside rows that nobody has to list: insertions, deletions and lessons.
+#[test]
+fn a_guard_among_threads() {
+    type Tiny = Arc<Indexed<Yielding>>;
+    fn ask(guarded: &Tiny) {
+        for key in 0..3 {
+            assert!(
+                !guarded
+                    .contains(format!("stranger{key}").as_bytes())
+                    .unwrap()
+            );
+            assert!(
+                guarded.contains(&name(key % 2)).unwrap(),
+                "a member is lost"
+            );
+        }
+    }
+    fn run() {
+        let builder = StoreBuilder::new().capacity(1).shards(1).fpr(0.5);
+        let builder = builder.seed(Seed::from_u64(1));
+        let guarded: Tiny = Arc::new(Front::open(builder, Yielding::default(), NoFiles).unwrap());
+        let writes: Vec<_> = (0..8)
+            .map(|key| (name(key), Some(b"old".to_vec())))
+            .collect();
+        guarded.write(&writes, None).unwrap();
+        let threads = [
+            thread::spawn({
+                let guarded = Arc::clone(&guarded);
+                move || {
+                    for key in 10..13 {
+                        guarded.put(&name(key), b"new".to_vec()).unwrap();
+                        assert!(guarded.contains(&name(key)).unwrap(), "a put is lost");
+                    }
+                }
+            }),
+            thread::spawn({
+                let guarded = Arc::clone(&guarded);
+                move || assert!(guarded.delete(&name(3)).unwrap())
+            }),
+            thread::spawn({
+                let guarded = Arc::clone(&guarded);
+                move || ask(&guarded)
+            }),
+        ];
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(guarded.verify().unwrap(), 10);
+        ask(&guarded);
+        let before = guarded.stats().false_positives;
+        ask(&guarded);
+        assert_eq!(
+            guarded.stats().false_positives,
+            before,
+            "a mistake is made twice"
+        );
     }
     check(run);
 }

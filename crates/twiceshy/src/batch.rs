@@ -63,14 +63,14 @@ impl Unclear {
     }
 }
 
-/// Hashes keys piece by piece, lets `look` answer what it can, and `settle` the rest. Each
+/// Hashes keys piece by piece, lets `look` answer what it can, and `answer_unclear` the rest. Each
 /// piece is then handed on: its hashes and its answers.
 #[inline(always)]
 pub(crate) fn in_pieces<K>(
     keys: &[K],
     hash: impl Fn(&K) -> u64,
     look: impl Fn(&[u64], &mut [bool], &mut Unclear),
-    settle: impl Fn(&K, u64) -> bool,
+    answer_unclear: impl Fn(&K, u64) -> bool,
     mut each: impl FnMut(&[u64], &[bool]),
 ) {
     let mut hashes = [0; PIECE];
@@ -84,29 +84,49 @@ pub(crate) fn in_pieces<K>(
         let mut unclear = Unclear::none();
         look(hashes, found, &mut unclear);
         for i in unclear.positions() {
-            found[i] = settle(&piece[i], hashes[i]);
+            found[i] = answer_unclear(&piece[i], hashes[i]);
         }
         each(hashes, found);
     }
 }
 
-/// How many lookups ahead lines are prefetched.
+/// Answers keys by the first words of their hashes alone, which `look` gets piece by piece.
+#[inline(always)]
+pub(crate) fn by_first_words<K>(
+    keys: &[K],
+    hash: impl Fn(&K) -> u64,
+    look: impl Fn(&[u64], &mut [bool]),
+    answers: &mut Vec<bool>,
+) {
+    answers.clear();
+    answers.reserve(keys.len());
+    in_pieces(
+        keys,
+        hash,
+        |hashes, found, _| look(hashes, found),
+        |_, _| unreachable!("nothing is left unclear"),
+        |_, found| answers.extend_from_slice(found),
+    );
+}
+
+/// How many lookups ahead lines are prefetched: as many as the memory delivers during the latency of one.
 const AHEAD: usize = 16;
 
-/// Answers hashes one after the other, and prefetches what those some way ahead will look at.
+/// Answers hashes one after the other, by their positions and themselves, and prefetches what those some way
+/// ahead will look at.
 #[inline(always)]
 pub(crate) fn ahead(
     hashes: &[u64],
     found: &mut [bool],
     prefetch: impl Fn(u64),
-    contains: impl Fn(u64) -> bool,
+    mut contains: impl FnMut(usize, u64) -> bool,
 ) {
     hashes.iter().take(AHEAD).for_each(|&h0| prefetch(h0));
     for (i, (&h0, found)) in hashes.iter().zip(found).enumerate() {
         if let Some(&ahead) = hashes.get(i + AHEAD) {
             prefetch(ahead);
         }
-        *found = contains(h0);
+        *found = contains(i, h0);
     }
 }
 

@@ -10,9 +10,9 @@
 //! | word | gives | takes |
 //! | --- | --- | --- |
 //! | `Hash` | `hash`, `seed`, `is_empty` | the field `seed`; `len` |
-//! | `Words` | `contains`, `contains_hashed` and batches, by the first word of a hash alone | the field `keyed`; `contains_h0`, `contains_all_by` |
+//! | `Words` | `contains`, `contains_hashed` and batches, by the first word of a hash alone | the field `hasher`; `contains_h0`, `contains_hashes` |
 //! | `Filter` | the trait | `hash`, `contains`, `contains_hashed`, `contains_all`, `contains_all_hashed`, `len`, `stats` |
-//! | `Insert` | the trait | the field `keyed`; `insert_h0`, `prefetch_h0` |
+//! | `Insert` | the trait | the field `hasher`; `insert_h0`, `prefetch_h0` |
 //! | `Hashes` | `insert_hashes` | `insert_h0`, `prefetch_h0` |
 //! | `Remove` | the trait | `remove`, `remove_hashed` |
 //! | `Clone` | the trait | `try_clone` |
@@ -57,7 +57,7 @@ macro_rules! facade {
             #[inline]
             #[must_use]
             pub fn contains<K: $crate::hash::Key + ?Sized>(&self, key: &K) -> bool {
-                self.contains_h0($crate::hash::first_word::<H, K>(&self.keyed, key))
+                self.contains_h0($crate::hash::first_word::<H, K>(&self.hasher, key))
             }
 
             /// [`contains`](Self::contains) for a key that is hashed already, with this filter's hash
@@ -69,12 +69,14 @@ macro_rules! facade {
             }
 
             fn contains_all<K: $crate::hash::Key>(&self, keys: &[K], found: &mut Vec<bool>) {
-                let hash = |key: &K| $crate::hash::first_word::<H, K>(&self.keyed, key);
-                self.contains_all_by(keys, hash, found);
+                let hash = |key: &K| $crate::hash::first_word::<H, K>(&self.hasher, key);
+                let look = |hashes: &[u64], found: &mut [bool]| self.contains_hashes(hashes, found);
+                $crate::batch::by_first_words(keys, hash, look, found);
             }
 
             fn contains_all_hashed(&self, keys: &[$crate::hash::Hashed<'_>], found: &mut Vec<bool>) {
-                self.contains_all_by(keys, $crate::hash::Hashed::h0, found);
+                let look = |hashes: &[u64], found: &mut [bool]| self.contains_hashes(hashes, found);
+                $crate::batch::by_first_words(keys, $crate::hash::Hashed::h0, look, found);
             }
         }
     };
@@ -134,7 +136,7 @@ macro_rules! facade {
                 &mut self,
                 key: &K,
             ) -> Result<(), $crate::error::Error> {
-                self.insert_h0($crate::hash::first_word::<H, K>(&self.keyed, key))
+                self.insert_h0($crate::hash::first_word::<H, K>(&self.hasher, key))
             }
 
             fn insert_batch<K: $crate::hash::Key>(
@@ -144,7 +146,7 @@ macro_rules! facade {
                 $crate::batch::insert_in_pieces(
                     self,
                     keys,
-                    |filter, key| $crate::hash::first_word::<H, K>(&filter.keyed, key),
+                    |filter, key| $crate::hash::first_word::<H, K>(&filter.hasher, key),
                     |filter, h0| filter.prefetch_h0(h0),
                     |filter, _, h0| filter.insert_h0(h0),
                 )

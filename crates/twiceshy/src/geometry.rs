@@ -87,6 +87,15 @@ impl Geometry {
         }
     }
 
+    /// Twice the slots, or more if they are very few, with remainders as before: for a filter that is full.
+    pub(crate) fn grown(&self) -> Result<Self, Error> {
+        // Below two blocks the spare slots outnumber the others, and twice may be no more.
+        let times = 128_u64.div_ceil(self.slots).max(2);
+        let slots = self.slots.checked_mul(times);
+        let slots = slots.ok_or_else(|| Error::geometry("there are too many slots to double"))?;
+        Self::new(slots, self.remainder_bits)
+    }
+
     /// Slots that quotients point at.
     #[inline(always)]
     #[must_use]

@@ -87,7 +87,7 @@ pub fn expected_fpr(geometry: &Geometry, items: u64) -> f64 {
 /// ```
 #[must_use]
 pub fn plain_bytes(geometry: &Geometry) -> u64 {
-    let size = table::size::<Bare>(geometry.slots(), geometry.remainder_bits());
+    let size = table::size::<Bare>(geometry.slots(), geometry.remainder_bits(), None);
     let (_, bytes) = size.expect("a geometry has ids of at most 60 bits");
     bytes
 }
@@ -105,7 +105,7 @@ pub fn plain_bytes(geometry: &Geometry) -> u64 {
 /// ```
 #[must_use]
 pub fn adaptive_bytes(geometry: &Geometry) -> u64 {
-    let size = table::size::<Marks>(geometry.slots(), geometry.remainder_bits());
+    let size = table::size::<Marks>(geometry.slots(), geometry.remainder_bits(), None);
     let (_, bytes) = size.expect("a geometry has ids of at most 60 bits");
     bytes
 }

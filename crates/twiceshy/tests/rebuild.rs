@@ -190,6 +190,64 @@ fn multiples_keep_everything() {
     assert!(full < 400 && handed_over > 400, "{full} {handed_over}");
 }
 
+/// A minirun that finds no room among its new ones leaves nothing behind, and is taken when there
+/// is some.
+#[test]
+fn a_minirun_that_found_no_room_is_handed_over_later() {
+    let (mut full, mut several, mut later) = (0, 0, 0);
+    for seed in 0..200 {
+        let source = &mut Source::from_seed(seed);
+        let slots = 8 * (16 + source.below(60).unwrap());
+        let new = |slots, bits| {
+            let builder = AdaptiveFilter::builder().seed(Seed::from_u64(seed));
+            builder.slots(slots).remainder_bits(bits).build().unwrap()
+        };
+        // Two new miniruns for each old one, in an eighth of the slots.
+        let (mut old, mut into) = (new(slots, 1), new(slots / 8, 5));
+        let names: Vec<_> = (0..slots).map(|i| format!("key{i}")).collect();
+        let mut keys: Vec<_> = names.iter().map(|name| old.hash(&name[..])).collect();
+        keys.sort_by_key(Hashed::h0);
+        for key in &keys {
+            old.insert_hashed(key).unwrap();
+        }
+        let (geometry, finer) = (old.geometry(), into.geometry());
+        let mut handed = Vec::new();
+        for keys in keys.chunk_by(|a, b| geometry.id(a.h0()) == geometry.id(b.h0())) {
+            let minirun = Minirun::from_id(geometry.id(keys[0].h0()));
+            let new: Vec<_> = (keys.chunk_by(|a, b| finer.id(a.h0()) == finer.id(b.h0())))
+                .map(<[_]>::to_vec)
+                .collect();
+            let mut was_full = false;
+            loop {
+                let before = into.to_bytes();
+                let Err(error) = old.hand_over(minirun, keys, &mut into) else {
+                    break;
+                };
+                assert!(matches!(error, Error::Full { .. }), "seed {seed}: {error}");
+                assert!(into.to_bytes() == before, "seed {seed}: part of it is in");
+                assert_eq!(into.check_invariants(), Ok(()));
+                was_full = true;
+                // Make room.
+                let mut others: Vec<Hashed<'_>> = handed.pop().unwrap();
+                while let Some(gone) = others.last().cloned() {
+                    into.remove(&gone, &others, Leave::Nothing).unwrap();
+                    others.pop();
+                }
+            }
+            full += u64::from(was_full);
+            several += u64::from(was_full && new.len() > 1);
+            later += u64::from(was_full && keys.iter().all(|key| into.contains_hashed(key)));
+            handed.extend(new);
+        }
+        let left: usize = handed.iter().map(Vec::len).sum();
+        assert_eq!(into.len(), left as u64, "seed {seed}");
+    }
+    assert!(
+        several > 200 && later == full,
+        "{several} {later} of {full}"
+    );
+}
+
 /// At other sizes each member keeps its extension: a query told apart from a member by it
 /// can only match another member. With another seed only members, counts and values stay.
 #[test]

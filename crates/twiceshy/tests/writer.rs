@@ -9,6 +9,7 @@ fn options(quotients: u64) -> TableOptions {
         slot_bits: 5,
         ignored_bits: 0,
         huge_pages: HugePages::Never,
+        blocks: None,
     }
 }
 

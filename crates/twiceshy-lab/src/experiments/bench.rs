@@ -1,31 +1,31 @@
-//! What a measurement is given.
+//! What a measurement is given: what is declared, a place for figures, the progress.
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use indicatif::ProgressBar;
 use serde::de::DeserializeOwned;
 
-use super::result::{Point, X};
+use super::outcome::{Point, X};
 use super::spec::{Experiment, Scale, Size};
-use crate::compare::filters::{self, Entry};
-use crate::sets;
+use crate::filters::{self, Entry};
+use crate::workloads::{Source, label};
 
 /// Steps of the progress for each second that a run is expected to take.
-pub(super) const STEPS_PER_SECOND: f64 = 100.0;
+pub(crate) const STEPS_PER_SECOND: f64 = 100.0;
 
 /// One experiment at one scale, and where its figures go.
 pub(crate) struct Bench<'b> {
     pub(crate) experiment: &'b Experiment,
     pub(crate) scale: Scale,
-    pub(super) size: &'b Size,
+    pub(crate) size: &'b Size,
     /// An empty folder for databases and files.
     pub(crate) scratch: &'b Path,
-    pub(super) progress: &'b ProgressBar,
+    pub(crate) progress: &'b ProgressBar,
     /// Where the progress of the whole run stood at the start.
-    pub(super) started: u64,
-    pub(super) points: Vec<Point>,
-    pub(super) notes: Vec<String>,
+    pub(crate) started: u64,
+    pub(crate) points: Vec<Point>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Bench<'_> {
@@ -48,20 +48,43 @@ impl Bench<'_> {
         self.size.parameters()
     }
 
-    /// The filters of the declaration, each with its keys.
-    pub(crate) fn sets(&self) -> Result<Vec<&'static sets::Entry>> {
+    /// The filters of the declaration.
+    pub(crate) fn filters(&self) -> Result<Vec<&'static Entry>> {
         let names = self.experiment.filters.iter();
-        names.map(|name| sets::by_name(name)).collect()
+        names.map(|name| filters::by_name(name)).collect()
     }
 
-    /// The filters of the declaration, bare, under their names in [`compare`](crate::compare).
-    pub(crate) fn contenders(&self) -> Result<Vec<&'static Entry>> {
-        let names = self.experiment.filters.iter();
-        let find = |name: &String| {
-            let entry = filters::by_name(name);
-            entry.ok_or_else(|| anyhow::anyhow!("there is no filter {name:?} in `compare`"))
-        };
-        names.map(find).collect()
+    /// The seeds, where each place is measured once for each: as many as there are rounds.
+    pub(crate) fn seeds_of_rounds(&mut self) -> Result<Vec<u64>> {
+        let (all, rounds) = (self.seeds().to_vec(), self.rounds());
+        ensure!(all.len() >= rounds, "{rounds} rounds need as many seeds");
+        if rounds < all.len() {
+            self.remark(format!("at this scale, the first {rounds} of the seeds"));
+        }
+        Ok(all[..rounds].to_vec())
+    }
+
+    /// Who asks.
+    pub(crate) fn workloads(&self) -> &[String] {
+        &self.size.workloads
+    }
+
+    /// Who asks, where that is one.
+    pub(crate) fn workload(&self) -> Result<String> {
+        let first = self.workloads().first();
+        Ok(first.context("nobody asks")?.clone())
+    }
+
+    /// Where the keys of a workload come from; if they are not there, the report says what to run.
+    pub(crate) fn source(&mut self, workload: &str, seed: u64) -> Result<Option<Source>> {
+        if let Some(command) = Source::missing(workload)? {
+            self.remark(format!(
+                "{} was left out: its keys are not there. Run `{command}` and then this again.",
+                label(workload)
+            ));
+            return Ok(None);
+        }
+        Source::open(workload, seed).map(Some)
     }
 
     /// Adds a sample. Those of a series at a place are noted round by round, so that samples of

@@ -2,7 +2,15 @@
 //!
 //! A declaration says everything but how to measure: what the paper says, which filters, sizes
 //! and workloads, how often, how to draw it, and by which rules the outcome is judged. How to
-//! measure is one word, its [`kind`](super::kinds).
+//! measure is one word, its [kind](crate::kinds), which says what else it wants to know.
+//!
+//! | word | what it means, whatever the kind |
+//! | --- | --- |
+//! | `filters` | who is compared, by the names that the figures have |
+//! | `workloads` | who asks; a scale may have others |
+//! | `rounds`, `seeds` | how often everything is measured, and what chance begins with |
+//! | `[common]`, `[scales.*]` | parameters of the kind: of all scales, of one |
+//! | `each = ["a", "b"]` | of a panel or a claim: there is one for each, with the word in the place of `{}` |
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,9 +18,9 @@ use std::fmt;
 use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
 
-use super::kinds;
-use super::result::X;
+use super::outcome::X;
 
 /// How large everything is.
 #[derive(
@@ -60,14 +68,19 @@ pub(crate) struct Experiment {
     pub(crate) does: String,
     /// A sentence on why it comes out as it does.
     pub(crate) analysis: String,
-    /// Which of [`kinds`].
+    /// Which of the [kinds](crate::kinds).
     pub(crate) kind: String,
+    /// Who is compared.
     #[serde(default)]
     pub(crate) filters: Vec<String>,
+    /// Who asks.
     #[serde(default)]
-    pub(crate) workloads: Vec<String>,
+    workloads: Vec<String>,
     pub(crate) seeds: Vec<u64>,
-    pub(crate) scales: BTreeMap<Scale, Size>,
+    /// What the kind wants to know at any scale.
+    #[serde(default)]
+    common: Table,
+    scales: BTreeMap<Scale, Size>,
     pub(crate) panels: Vec<Panel>,
     pub(crate) claims: Vec<Claim>,
 }
@@ -78,9 +91,12 @@ pub(crate) struct Size {
     pub(crate) rounds: usize,
     /// About how long it takes; the time left is reckoned from that.
     pub(crate) seconds: f64,
+    /// Who asks.
+    #[serde(default)]
+    pub(crate) workloads: Vec<String>,
     /// What the kind wants to know.
     #[serde(flatten)]
-    pub(crate) rest: toml::Table,
+    pub(crate) rest: Table,
 }
 
 impl Size {
@@ -108,6 +124,15 @@ pub(crate) struct Panel {
     /// from seed to seed by chance and not by noise.
     #[serde(default)]
     pub(crate) mean: bool,
+    /// Tables say how many times these series each other one is, ...
+    #[serde(default)]
+    pub(crate) by: Vec<String>,
+    /// ... or these series of another panel.
+    #[serde(default)]
+    pub(crate) by_panel: Option<String>,
+    /// Series that are drawn with dashes.
+    #[serde(default)]
+    pub(crate) dashed: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +151,9 @@ pub(crate) struct Axis {
     pub(crate) label: String,
     #[serde(default)]
     pub(crate) log: bool,
+    /// What is above is not drawn.
+    #[serde(default)]
+    pub(crate) most: Option<f64>,
 }
 
 /// Something to judge.
@@ -197,26 +225,31 @@ pub(crate) enum At {
 impl Experiment {
     /// Reads a declaration, and checks what its types can't.
     pub(crate) fn parse(name: &str, text: &str) -> Result<Self> {
-        let experiment: Experiment = toml::from_str(text)?;
-        let experiment = Experiment {
-            name: name.to_owned(),
-            ..experiment
-        };
+        let mut table: Table = text.parse()?;
+        for list in ["panels", "claims"] {
+            if let Some(Value::Array(entries)) = table.get_mut(list) {
+                *entries = entries.drain(..).flat_map(repeated).collect();
+            }
+        }
+        let mut experiment: Experiment = table.try_into()?;
+        experiment.name = name.to_owned();
+        for size in experiment.scales.values_mut() {
+            if size.workloads.is_empty() {
+                size.workloads.clone_from(&experiment.workloads);
+            }
+            for (word, value) in &experiment.common {
+                size.rest.entry(word).or_insert_with(|| value.clone());
+            }
+        }
         experiment.check()?;
         Ok(experiment)
     }
 
     fn check(&self) -> Result<()> {
-        ensure!(
-            kinds::by_name(&self.kind).is_some(),
-            "there is no kind {:?} of measurement",
-            self.kind
-        );
         ensure!(!self.seeds.is_empty(), "no seed");
         ensure!(!self.claims.is_empty(), "nothing is judged");
         let words = |scale: Scale| -> Result<Vec<&String>> {
-            let size = self.scales.get(&scale);
-            let size = size.with_context(|| format!("there is no scale {scale}"))?;
+            let size = self.size(scale)?;
             ensure!(size.rounds > 0, "no rounds at scale {scale}");
             Ok(size.rest.keys().collect())
         };
@@ -225,6 +258,11 @@ impl Experiment {
                 words(scale)? == words(Scale::Tiny)?,
                 "the scales {scale} and tiny don't have the same words"
             );
+        }
+        for panel in &self.panels {
+            if let Some(other) = &panel.by_panel {
+                ensure!(self.panel(other).is_some(), "there is no panel {other:?}");
+            }
         }
         for claim in &self.claims {
             let claim_panels = [Some(&claim.panel), claim.by_panel.as_ref()];
@@ -243,6 +281,20 @@ impl Experiment {
         Ok(())
     }
 
+    /// Takes these words in the place of those that are declared for a scale.
+    pub(crate) fn change(&mut self, scale: Scale, words: Table) -> Result<()> {
+        let size = self.scales.get_mut(&scale).context("no such scale")?;
+        for (word, value) in words {
+            match &*word {
+                "rounds" => size.rounds = value.try_into()?,
+                "seed" => self.seeds = vec![value.try_into()?],
+                "filters" => self.filters = value.try_into()?,
+                _ => drop(size.rest.insert(word, value)),
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn panel(&self, name: &str) -> Option<&Panel> {
         self.panels.iter().find(|panel| panel.name == name)
     }
@@ -250,6 +302,32 @@ impl Experiment {
     pub(crate) fn size(&self, scale: Scale) -> Result<&Size> {
         let size = self.scales.get(&scale);
         size.with_context(|| format!("{} has no scale {scale}", self.name))
+    }
+}
+
+/// An entry for each word of its list `each`.
+fn repeated(mut entry: Value) -> Vec<Value> {
+    let each = entry.as_table_mut().and_then(|table| table.remove("each"));
+    let Some(Value::Array(words)) = each else {
+        return vec![entry];
+    };
+    let words = words.iter().filter_map(Value::as_str);
+    words.map(|word| filled(&entry, word)).collect()
+}
+
+/// The same with a word in the place of every `{}`.
+fn filled(value: &Value, word: &str) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace("{}", word)),
+        Value::Array(values) => {
+            Value::Array(values.iter().map(|value| filled(value, word)).collect())
+        }
+        Value::Table(table) => {
+            let entries = table.iter();
+            let filled = entries.map(|(key, value)| (key.clone(), filled(value, word)));
+            Value::Table(filled.collect())
+        }
+        other => other.clone(),
     }
 }
 
@@ -297,9 +375,45 @@ mod tests {
     }
 
     #[test]
+    fn a_scale_has_what_is_common_and_may_have_its_own() {
+        let text = GOOD.replace(
+            "scales.tiny = { rounds",
+            "workloads = [\"zipf\"]\ncommon = { load = 0.5, log2_slots = 9 }\n\
+             scales.tiny = { workloads = [\"trace\"], rounds",
+        );
+        let mut experiment = Experiment::parse("n", &text).unwrap();
+        let (tiny, paper) = (Scale::Tiny, Scale::Paper);
+        let rest = |scale, word: &str| experiment.size(scale).unwrap().rest[word].to_string();
+        assert_eq!(
+            (rest(tiny, "load"), rest(tiny, "log2_slots")),
+            ("0.5".into(), "10".into())
+        );
+        assert_eq!(experiment.size(tiny).unwrap().workloads, ["trace"]);
+        assert_eq!(experiment.size(paper).unwrap().workloads, ["zipf"]);
+
+        let words = "rounds = 7\nseed = 3\nfilters = [\"a\"]\nload = 0.7";
+        experiment.change(tiny, words.parse().unwrap()).unwrap();
+        assert_eq!(
+            (&*experiment.seeds, &*experiment.filters),
+            (&[3][..], &["a".to_owned()][..])
+        );
+        let size = experiment.size(tiny).unwrap();
+        assert_eq!((size.rounds, &size.rest["load"]), (7, &Value::Float(0.7)));
+    }
+
+    #[test]
+    fn panels_and_claims_are_repeated() {
+        let text = GOOD.replace("name = \"p\"", "name = \"p {}\"\neach = [\"a\", \"b\"]");
+        let text = text.replace("panel = \"p\"", "panel = \"p {}\"\neach = [\"b\"]");
+        let experiment = Experiment::parse("n", &text).unwrap();
+        let names: Vec<&str> = experiment.panels.iter().map(|panel| &*panel.name).collect();
+        assert_eq!(names, ["p a", "p b"]);
+        assert_eq!(experiment.claims[0].panel, "p b");
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
         for (from, to, says) in [
-            ("\"space\"", "\"spice\"", "no kind \"spice\""),
             ("[1]", "[]", "no seed"),
             ("panel = \"p\"", "panel = \"q\"", "no panel \"q\""),
             ("at_least = 1", "", "nothing is demanded"),

@@ -2,15 +2,16 @@
 //!
 //! A claim is about one figure: a series somewhere along its axis, or its ratio to another. The
 //! ratio is the median over the rounds of each round's own ratio, in which the machine's drift
-//! cancels; where a panel goes by means, it is the ratio of the means. The figure is held against a bound, which noise may miss by the claim's tolerance.
+//! cancels; where a panel goes by means, it is the ratio of the means. The figure is held against a bound,
+//! which noise may miss by the claim's tolerance.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use twiceshy_report::text::number;
 
-use super::result::{Outcome, Point, X};
+use super::outcome::{Outcome, Point, Spread, X};
 use super::spec::{At, Claim, Experiment, Panel, Trend};
-use crate::store::book::Spread;
 
 /// Does a claim hold?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,6 +60,18 @@ impl Judgement {
         }
     }
 
+    /// A claim, the figure and the bound, and why.
+    pub(crate) fn sentence(&self, claim: &Claim) -> String {
+        let Claim { text, why, .. } = claim;
+        let (figure, wanted, margin) = (self.measured(), &self.wanted, &self.margin);
+        let state = match self.verdict {
+            Verdict::Holds | Verdict::Fails => format!("{figure}; wanted {wanted}; {margin}"),
+            Verdict::TooSmall => format!("{figure} at a scale too small to judge; wanted {wanted}"),
+            Verdict::Missing => format!("not measured; wanted {wanted}"),
+        };
+        format!("{text}: {state}. {why}")
+    }
+
     /// The figure in words: `1.23 (1.20 – 1.31) at 0.9`.
     pub(crate) fn measured(&self) -> String {
         let Some(figure) = self.figure else {
@@ -73,6 +86,86 @@ impl Judgement {
             None => text,
         }
     }
+}
+
+/// An experiment, what came of it, and what that means.
+pub(crate) struct Judged<'e> {
+    pub(crate) experiment: &'e Experiment,
+    pub(crate) outcome: &'e Outcome,
+    /// One for each claim.
+    pub(crate) judgements: Vec<Judgement>,
+}
+
+impl<'e> Judged<'e> {
+    /// Judges all experiments that have results.
+    pub(crate) fn all(
+        experiments: &'e [Experiment],
+        outcomes: &'e BTreeMap<String, Outcome>,
+    ) -> Vec<Self> {
+        let judged = experiments.iter().filter_map(|experiment| {
+            let outcome = outcomes.get(&experiment.name)?;
+            Some(Judged::new(experiment, outcome))
+        });
+        judged.collect()
+    }
+
+    pub(crate) fn new(experiment: &'e Experiment, outcome: &'e Outcome) -> Self {
+        let claims = experiment.claims.iter();
+        Judged {
+            experiment,
+            outcome,
+            judgements: claims
+                .map(|claim| judge(experiment, claim, outcome))
+                .collect(),
+        }
+    }
+
+    /// How many claims came out so.
+    pub(crate) fn count(&self, verdict: Verdict) -> usize {
+        let judgements = self.judgements.iter();
+        judgements
+            .filter(|judgement| judgement.verdict == verdict)
+            .count()
+    }
+
+    /// All in one.
+    pub(crate) fn verdict(&self) -> twiceshy_report::Verdict {
+        if self.count(Verdict::Fails) > 0 {
+            twiceshy_report::Verdict::Fails
+        } else if self.count(Verdict::Holds) > 0 {
+            twiceshy_report::Verdict::Holds
+        } else {
+            twiceshy_report::Verdict::Open
+        }
+    }
+
+    pub(crate) fn heading(&self) -> String {
+        let Experiment {
+            paper, item, title, ..
+        } = self.experiment;
+        format!("{paper}, {item}: {title}")
+    }
+}
+
+/// How much holds.
+pub(crate) fn summary(judged: &[Judged<'_>]) -> String {
+    let count = |verdict| {
+        judged
+            .iter()
+            .map(|judged| judged.count(verdict))
+            .sum::<usize>()
+    };
+    let (holds, fails) = (count(Verdict::Holds), count(Verdict::Fails));
+    let open = count(Verdict::Missing) + count(Verdict::TooSmall);
+    let mut text = format!(
+        "{holds} of {} claims of {} experiments hold",
+        holds + fails,
+        judged.len()
+    );
+    if open > 0 {
+        text = format!("{text}; {open} could not be judged");
+    }
+    text
 }
 
 /// Judges a claim by what was measured.
@@ -133,7 +226,7 @@ struct Figure<'o> {
 }
 
 /// What the samples of a point come to.
-fn summary(samples: &[f64], by_mean: bool) -> Option<Spread> {
+fn spread(samples: &[f64], by_mean: bool) -> Option<Spread> {
     match by_mean {
         true => Spread::of_mean(samples),
         false => Spread::of(samples.iter().copied()),
@@ -141,15 +234,20 @@ fn summary(samples: &[f64], by_mean: bool) -> Option<Spread> {
 }
 
 /// What the samples of a point of a panel come to.
-pub(super) fn figure_of(panel: &Panel, point: &Point) -> Option<Spread> {
-    summary(&point.samples, panel.mean)
+pub(crate) fn figure_of(panel: &Panel, point: &Point) -> Option<Spread> {
+    spread(&point.samples, panel.mean)
+}
+
+/// How many times a point of a panel is another one.
+pub(crate) fn ratio_of(panel: &Panel, point: &Point, other: &Point) -> Option<Spread> {
+    ratio(&point.samples, &other.samples, panel.mean)
 }
 
 /// The figures that a claim is about.
 fn figures<'o>(claim: &'o Claim, outcome: &'o Outcome, by_mean: bool) -> Vec<Figure<'o>> {
     let points = sorted(outcome.series(&claim.panel, &claim.of).collect());
     let Some(by) = &claim.by else {
-        return at(&claim.at, &points, |point| summary(&point.samples, by_mean));
+        return at(&claim.at, &points, |point| spread(&point.samples, by_mean));
     };
     let panel = claim.by_panel.as_ref().unwrap_or(&claim.panel);
     let others = sorted(outcome.series(panel, by).collect());
@@ -160,14 +258,14 @@ fn figures<'o>(claim: &'o Claim, outcome: &'o Outcome, by_mean: bool) -> Vec<Fig
             ratio(&point.samples, &other.samples, by_mean)
         }),
         Some(place) => {
-            let pick = |other: &Point| summary(&other.samples, by_mean);
+            let pick = |other: &Point| spread(&other.samples, by_mean);
             let mut others = at(place, &others, pick);
             let Some(other) = others.pop().map(|other| other.spread.median) else {
                 return Vec::new();
             };
             at(&claim.at, &points, |point| {
                 let samples: Vec<f64> = point.samples.iter().map(|&s| divide(s, other)).collect();
-                summary(&samples, by_mean)
+                spread(&samples, by_mean)
             })
         }
     }
@@ -233,7 +331,7 @@ fn ratio(ours: &[f64], theirs: &[f64], by_mean: bool) -> Option<Spread> {
         let pairs = ours.iter().zip(theirs);
         return Spread::of(pairs.map(|(&ours, &theirs)| divide(ours, theirs)));
     }
-    let (ours, theirs) = (summary(ours, by_mean)?, summary(theirs, by_mean)?);
+    let (ours, theirs) = (spread(ours, by_mean)?, spread(theirs, by_mean)?);
     Spread::of([divide(ours.median, theirs.median)])
 }
 

@@ -20,8 +20,7 @@
 use anyhow::Result;
 
 use super::random::Random;
-use super::spec::Parameters;
-use super::{Entry, Queries};
+use super::{Entry, Parameters, Queries};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "active-set",
@@ -30,7 +29,7 @@ pub(super) const ENTRY: Entry = Entry {
     open,
 };
 
-fn open(parameters: &Parameters, seed: u64) -> Result<Box<dyn Queries>> {
+fn open(parameters: &Parameters, seed: u64) -> Result<Queries<'static>> {
     Ok(Box::new(ActiveSet::new(
         parameters.positive("exponent")?,
         parameters.count("live", 1)?,
@@ -163,7 +162,9 @@ fn offsets(ring: u32) -> Vec<u32> {
     (0..TREND).map(|i| offset(i).max(1)).collect()
 }
 
-impl Queries for ActiveSet {
+impl Iterator for ActiveSet {
+    type Item = u64;
+
     fn next(&mut self) -> Option<u64> {
         Some(self.ask())
     }

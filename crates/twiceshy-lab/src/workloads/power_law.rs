@@ -15,8 +15,7 @@
 use anyhow::Result;
 
 use super::random::Random;
-use super::spec::Parameters;
-use super::{Entry, Queries};
+use super::{Entry, Parameters, Queries};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "power-law",
@@ -25,7 +24,7 @@ pub(super) const ENTRY: Entry = Entry {
     open,
 };
 
-fn open(parameters: &Parameters, seed: u64) -> Result<Box<dyn Queries>> {
+fn open(parameters: &Parameters, seed: u64) -> Result<Queries<'static>> {
     Ok(Box::new(PowerLaw::new(
         parameters.count("keys", 1)?,
         parameters.positive("rho")?,
@@ -54,17 +53,19 @@ impl PowerLaw {
     }
 
     /// The key that a uniform number falls on, if any.
-    fn find(&self, uniform: f64) -> Option<u64> {
+    fn key_of(&self, uniform: f64) -> Option<u64> {
         let key = self.shares.partition_point(|&share| share <= uniform);
         (key < self.shares.len()).then_some(key as u64)
     }
 }
 
-impl Queries for PowerLaw {
+impl Iterator for PowerLaw {
+    type Item = u64;
+
     fn next(&mut self) -> Option<u64> {
         loop {
             let uniform = self.random.unit();
-            if let Some(key) = self.find(uniform) {
+            if let Some(key) = self.key_of(uniform) {
                 return Some(key);
             }
         }
@@ -126,9 +127,9 @@ mod tests {
             (b, 2),
         ];
         for (uniform, key) in cases {
-            assert_eq!(law.find(uniform), Some(key));
+            assert_eq!(law.key_of(uniform), Some(key));
         }
-        assert_eq!((law.find(c), law.find(1.0)), (None, None));
+        assert_eq!((law.key_of(c), law.key_of(1.0)), (None, None));
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Random {
 /// of at most `2 exp(-t² / (2 (n p (1 - p) + t / 3)))`. This is the `t` that makes it
 /// `1e-9 / cells`.
 #[cfg(test)]
-pub(super) fn tolerance(draws: u64, p: f64, cells: usize) -> f64 {
+pub(crate) fn tolerance(draws: u64, p: f64, cells: usize) -> f64 {
     let log = (2.0 * cells as f64 / 1e-9).ln();
     log / 3.0 + (log * log / 9.0 + 2.0 * log * draws as f64 * p * (1.0 - p)).sqrt()
 }

@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 
-use super::Queries;
 use super::random::Random;
 use super::weighted::Weighted;
 use super::zipf::Zipf;
@@ -165,7 +164,7 @@ impl RealSet {
     }
 
     /// Somebody who asks for the strangers.
-    pub(crate) fn queries(&self, seed: u64) -> impl Queries + '_ {
+    pub(crate) fn queries(&self, seed: u64) -> impl Iterator<Item = u64> {
         Draws {
             popularity: &self.popularity,
             random: Random::new(seed, 0x776f_7264),
@@ -178,7 +177,9 @@ struct Draws<'s> {
     random: Random,
 }
 
-impl Queries for Draws<'_> {
+impl Iterator for Draws<'_> {
+    type Item = u64;
+
     fn next(&mut self) -> Option<u64> {
         Some(match self.popularity {
             Popularity::Weighted(weighted) => weighted.draw(&mut self.random).into(),

@@ -4,34 +4,8 @@
 //! They begin with a queue of random keys and ask in *rounds* of ten *subrounds*; in each
 //! subround, for every key of the queue. After a round, the keys that were never a false positive
 //! in it are dropped. They win if a queue is left that goes on to hurt: each of its keys is wrong
-//! at least once in ten. The filter wins if nothing is left.
-
-use anyhow::Result;
-
-use super::spec::Parameters;
-use super::{Answer, Entry, Queries};
-
-pub(super) const ENTRY: Entry = Entry {
-    name: "rounds",
-    about: "an adversary who keeps, round by round, the keys that were false positives",
-    parameters: &[
-        ("queue", 10_000.0),
-        ("subrounds", 10.0),
-        ("rounds", 20.0),
-        ("give-up", 0.0),
-    ],
-    open,
-};
-
-fn open(parameters: &Parameters, _seed: u64) -> Result<Box<dyn Queries>> {
-    let mut adversary = Rounds::new(
-        parameters.count("queue", 1)?.into(),
-        parameters.count("subrounds", 1)?,
-        parameters.count("rounds", 1)?,
-    );
-    adversary.give_up = parameters.count("give-up", 0)?.into();
-    Ok(Box::new(adversary))
-}
+//! at least once in ten. The filter wins if nothing is left. What they ask depends on what they hear, so
+//! no declaration can name them as a workload.
 
 /// What came of one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,8 +80,9 @@ impl Rounds {
     }
 }
 
-impl Queries for Rounds {
-    fn next(&mut self) -> Option<u64> {
+impl Rounds {
+    /// The number of the next key; `None` if they have nothing left to ask.
+    pub(crate) fn ask(&mut self) -> Option<u64> {
         if self.place == self.queue.len() {
             self.place = 0;
             self.subround += 1;
@@ -127,12 +102,11 @@ impl Queries for Rounds {
         Some(self.queue[self.place - 1].0)
     }
 
-    fn hear(&mut self, answer: Answer) {
-        if answer == Answer::Wrong {
-            self.round.wrong += 1;
-            if let Some(asked) = self.place.checked_sub(1) {
-                self.queue[asked].1 = true;
-            }
+    /// The last answer was wrong: a false positive.
+    pub(crate) fn hear_wrong(&mut self) {
+        self.round.wrong += 1;
+        if let Some(asked) = self.place.checked_sub(1) {
+            self.queue[asked].1 = true;
         }
     }
 }
@@ -144,13 +118,12 @@ mod tests {
     /// Plays against a rule that is given the number and how often it was asked for before.
     fn play(adversary: &mut Rounds, mut is_wrong: impl FnMut(u64, u64) -> bool) -> Vec<u64> {
         let mut asked = Vec::new();
-        while let Some(number) = adversary.next() {
+        while let Some(number) = adversary.ask() {
             let before = asked.iter().filter(|&&other| other == number).count() as u64;
             asked.push(number);
-            adversary.hear(match is_wrong(number, before) {
-                true => Answer::Wrong,
-                false => Answer::Right,
-            });
+            if is_wrong(number, before) {
+                adversary.hear_wrong();
+            }
         }
         asked
     }
@@ -167,7 +140,7 @@ mod tests {
             survivors: 0,
         };
         assert_eq!(adversary.history, [round]);
-        assert_eq!(adversary.next(), None);
+        assert_eq!(adversary.ask(), None);
     }
 
     #[test]

@@ -18,8 +18,7 @@
 use anyhow::Result;
 
 use super::random::Random;
-use super::spec::Parameters;
-use super::{Entry, Queries};
+use super::{Entry, Parameters, Queries};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "trace",
@@ -33,7 +32,7 @@ pub(super) const ENTRY: Entry = Entry {
     open,
 };
 
-fn open(parameters: &Parameters, seed: u64) -> Result<Box<dyn Queries>> {
+fn open(parameters: &Parameters, seed: u64) -> Result<Queries<'static>> {
     Ok(Box::new(Trace::new(
         parameters.count("live", 1)?,
         parameters.positive("tail")?,
@@ -101,7 +100,9 @@ impl Trace {
     }
 }
 
-impl Queries for Trace {
+impl Iterator for Trace {
+    type Item = u64;
+
     fn next(&mut self) -> Option<u64> {
         // A new flow may have the place of one that has ended; it is drawn like any other.
         let stays = self.open[self.last].number == self.sent && {

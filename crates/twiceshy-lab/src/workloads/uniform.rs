@@ -6,8 +6,7 @@
 use anyhow::Result;
 
 use super::random::Random;
-use super::spec::Parameters;
-use super::{Entry, Queries};
+use super::{Entry, Parameters, Queries};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "uniform",
@@ -16,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     open,
 };
 
-fn open(parameters: &Parameters, seed: u64) -> Result<Box<dyn Queries>> {
+fn open(parameters: &Parameters, seed: u64) -> Result<Queries<'static>> {
     Ok(match parameters.count("keys", 0)? {
         0 => Box::new(Fresh { asked: 0 }),
         keys => Box::new(Uniform {
@@ -31,7 +30,9 @@ struct Fresh {
     asked: u64,
 }
 
-impl Queries for Fresh {
+impl Iterator for Fresh {
+    type Item = u64;
+
     fn next(&mut self) -> Option<u64> {
         self.asked += 1;
         Some(self.asked - 1)
@@ -43,7 +44,9 @@ struct Uniform {
     random: Random,
 }
 
-impl Queries for Uniform {
+impl Iterator for Uniform {
+    type Item = u64;
+
     fn next(&mut self) -> Option<u64> {
         Some(self.random.below(self.keys))
     }

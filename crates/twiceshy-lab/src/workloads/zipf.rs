@@ -16,8 +16,7 @@
 use anyhow::Result;
 
 use super::random::Random;
-use super::spec::Parameters;
-use super::{Entry, Queries};
+use super::{Entry, Parameters, Queries};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "zipf",
@@ -26,7 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
     open,
 };
 
-fn open(parameters: &Parameters, seed: u64) -> Result<Box<dyn Queries>> {
+fn open(parameters: &Parameters, seed: u64) -> Result<Queries<'static>> {
     let zipf = Zipf::new(
         parameters.positive("exponent")?,
         parameters.count("keys", 1)?,
@@ -43,7 +42,9 @@ struct Stream {
     random: Random,
 }
 
-impl Queries for Stream {
+impl Iterator for Stream {
+    type Item = u64;
+
     fn next(&mut self) -> Option<u64> {
         Some(u64::from(self.zipf.draw(&mut self.random)) - 1)
     }

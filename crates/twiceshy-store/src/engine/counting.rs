@@ -1,10 +1,10 @@
 //! An engine that counts what is asked of it: how many reads a filter saves, seen from the
 //! database.
 
-use std::ops::{ControlFlow, Sub};
+use std::ops::Sub;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Bounds, Changes, Durability, Engine, EngineError, Snapshot, Table};
+use super::{Changes, Durability, Engine, EngineError, Read, Watch, Watched};
 
 /// Any engine, and how often it was read and written. Counting takes no locks.
 ///
@@ -114,16 +114,13 @@ impl<E> Counting<E> {
 
 impl<E: Engine> Engine for Counting<E> {
     type Snapshot<'e>
-        = CountingSnapshot<'e, E::Snapshot<'e>>
+        = Watched<'e, E::Snapshot<'e>, Self>
     where
         E: 'e;
 
     fn snapshot(&self) -> Result<Self::Snapshot<'_>, EngineError> {
         add(&self.counters.snapshots, 1);
-        Ok(CountingSnapshot {
-            snapshot: self.engine.snapshot()?,
-            counters: &self.counters,
-        })
+        Ok(Watched::new(self.engine.snapshot()?, self))
     }
 
     fn write(&self, changes: &Changes, durability: Durability) -> Result<(), EngineError> {
@@ -149,37 +146,16 @@ impl<E: Engine> Engine for Counting<E> {
     }
 }
 
-/// The tables of a [`Counting`] engine at one moment.
-#[derive(Debug)]
-pub struct CountingSnapshot<'e, S> {
-    snapshot: S,
-    counters: &'e Counters,
-}
-
-impl<S: Snapshot> Snapshot for CountingSnapshot<'_, S> {
-    fn get<T>(
-        &self,
-        table: Table,
-        key: &[u8],
-        read: impl FnOnce(&[u8]) -> T,
-    ) -> Result<Option<T>, EngineError> {
-        add(&self.counters.gets, 1);
-        self.snapshot.get(table, key, read)
+impl<E> Watch for Counting<E> {
+    fn before(&self, read: Read) -> Result<(), EngineError> {
+        match read {
+            Read::Get => add(&self.counters.gets, 1),
+            Read::Range => add(&self.counters.ranges, 1),
+        }
+        Ok(())
     }
 
-    fn range(
-        &self,
-        table: Table,
-        bounds: Bounds<'_>,
-        mut each: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
-    ) -> Result<(), EngineError> {
-        add(&self.counters.ranges, 1);
-        let mut entries = 0;
-        let result = self.snapshot.range(table, bounds, |key, value| {
-            entries += 1;
-            each(key, value)
-        });
+    fn handed_out(&self, entries: u64) {
         add(&self.counters.entries, entries);
-        result
     }
 }

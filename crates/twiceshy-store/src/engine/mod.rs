@@ -18,6 +18,8 @@
 //! | [`InMemory`] | | a map in memory, for tests and caches |
 //! | [`Counting`] | | any of them, and how often it was read and written |
 //!
+//! An engine of your own around another one gives out [`Watched`] snapshots of it.
+//!
 //! What a crash can take, as each database promises it:
 //!
 //! | | `Sync` commits | `Buffered` commits |
@@ -43,12 +45,13 @@ mod memory;
 #[cfg(feature = "redb")]
 mod redb;
 mod table;
+mod watched;
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
 pub use self::changes::{Change, Changes};
-pub use self::counting::{Counting, CountingSnapshot, Counts};
+pub use self::counting::{Counting, Counts};
 pub use self::error::EngineError;
 #[cfg(feature = "fjall")]
 pub use self::fjall::{Fjall, FjallOptions, FjallSnapshot};
@@ -58,6 +61,7 @@ pub use self::memory::{InMemory, InMemorySnapshot};
 #[cfg(feature = "redb")]
 pub use self::redb::{Redb, RedbSnapshot};
 pub use self::table::Table;
+pub use self::watched::{Read, Watch, Watched};
 
 /// The bounds of a range of keys.
 pub type Bounds<'k> = (Bound<&'k [u8]>, Bound<&'k [u8]>);

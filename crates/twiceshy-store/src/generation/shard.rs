@@ -1,40 +1,22 @@
-//! A shard: the filter of a range of hashes, and who may change it.
+//! A shard: the filter of a range of hashes.
 //!
-//! # The protocol
-//!
-//! Everyone may ask the filter at any time ([`Shard::ask`]); that takes the shard's *front*
-//! lock for reading, for as long as the filter takes to answer. Whoever changes records of the
-//! shard, or the filter, takes its *turn* first and keeps it until the engine has committed:
-//!
-//! ```text
-//!   put      turn ─ fingerprint in ─ commit ──────────────────── release
-//!   delete   turn ─ commit ─ fingerprint out ─────────────────── release
-//!   adapt    (ask, read keys) ─ turn ─ version as asked? extend ─ release
-//!   grow     turn ─ read keys ─ hand over, move the frontier ─── release
-//! ```
-//!
-//! So a committed key always has its fingerprint, and while somebody adapts no put or delete of
-//! the shard is under way: the keys that the engine has are those that the filter stands for,
-//! but for fingerprints that a failed put left behind, which are surplus. Each change of the
-//! filter counts the *version* up, and so does each commit, *after* it: whoever asked when a new
-//! fingerprint was in and read the keys when its key was not yet committed would take it for
-//! surplus. An adaptation whose keys were read at an older version reads them again. Nobody who
-//! only reads waits for a turn: a false positive found while another has the turn is left in a
-//! list for that one to settle ([`Shard::leave`]).
+//! Everyone may ask the filter at any time ([`Shard::ask`]); that takes the shard's *front* lock for
+//! reading, for as long as the filter takes to answer. Whoever changes the filter, or the keys that
+//! it stands for, takes the shard's turn first: [`turn`](crate::turn) has the protocol. Nobody who
+//! only reads waits for a turn: a false positive that is found while another has it is left in a
+//! list for that one to learn ([`Shard::push_pending`]).
 
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 use twiceshy::filters::adaptive::Leave;
 use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy::sets::policy::{Decision, Judge, Policy};
 use twiceshy::{Error, Minirun};
 
-use super::Generation;
 use crate::counters::Counters;
 use crate::filter::{Filter, Measures};
-use crate::sync::{Condvar, Mutex, Shared};
+use crate::sync::{Latch, Mutex, Shared};
 
 /// How many keys are handed over at a time, about.
 pub(crate) const STEP: u64 = 256;
@@ -62,6 +44,11 @@ impl Place {
         }
     }
 
+    /// What the filter knows of a whole hash.
+    pub(crate) fn rest(self, whole: u64) -> u64 {
+        whole << self.bits
+    }
+
     /// The hashes of this shard whose rests are in a range.
     pub(crate) fn range(self, rests: &RangeInclusive<u64>) -> RangeInclusive<u64> {
         let start = rests.start().div_ceil(1 << self.bits) << self.bits;
@@ -81,7 +68,7 @@ pub(crate) enum Asked {
     /// Perhaps.
     Maybe(Maybe),
     /// The key belongs to the next generation.
-    Moved(Arc<Generation>),
+    Moved,
 }
 
 /// A positive answer.
@@ -92,7 +79,7 @@ pub(crate) struct Maybe {
     /// The hashes of the keys that it may stem from.
     pub(crate) range: RangeInclusive<u64>,
     /// The record may be on its way into the next generation.
-    pub(crate) moving: Option<Arc<Generation>>,
+    pub(crate) moving: bool,
 }
 
 /// What became of a false positive.
@@ -136,7 +123,6 @@ struct Growth {
 
 /// Records on their way into the next generation.
 struct Rotation {
-    next: Arc<Generation>,
     /// Hashes below this one have arrived.
     moved: u128,
     /// Hashes below this one are here or there.
@@ -163,68 +149,12 @@ impl Front {
 pub(crate) struct Shard {
     place: Place,
     measures: Measures,
-    taken: Mutex<bool>,
-    released: Condvar,
+    pub(crate) turn: Latch,
     front: Shared<Front>,
     judge: Mutex<Judge>,
+    /// False positives that wait for whoever has the turn.
     pending: Mutex<Vec<Box<[u8]>>>,
     pub(crate) counters: Counters,
-}
-
-/// The right to change a shard, until it is dropped.
-#[derive(Debug)]
-pub(crate) struct Turn {
-    generation: Arc<Generation>,
-    index: usize,
-}
-
-impl Turn {
-    /// Waits for it.
-    pub(crate) fn wait(generation: &Arc<Generation>, index: usize) -> Self {
-        let shard = generation.shard(index);
-        let mut taken = shard.taken.lock();
-        while *taken {
-            taken = shard.released.wait(taken);
-        }
-        *taken = true;
-        drop(taken);
-        Turn {
-            generation: Arc::clone(generation),
-            index,
-        }
-    }
-
-    /// Takes it, if nobody has it.
-    pub(crate) fn take(generation: &Arc<Generation>, index: usize) -> Option<Self> {
-        let mut taken = generation.shard(index).taken.lock();
-        if std::mem::replace(&mut *taken, true) {
-            return None;
-        }
-        drop(taken);
-        Some(Turn {
-            generation: Arc::clone(generation),
-            index,
-        })
-    }
-
-    pub(crate) fn shard(&self) -> &Shard {
-        self.generation.shard(self.index)
-    }
-
-    pub(crate) fn generation(&self) -> &Arc<Generation> {
-        &self.generation
-    }
-
-    pub(crate) fn index(&self) -> usize {
-        self.index
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        *self.shard().taken.lock() = false;
-        self.shard().released.notify_one();
-    }
 }
 
 impl Shard {
@@ -232,8 +162,7 @@ impl Shard {
         Shard {
             place,
             measures,
-            taken: Mutex::new(false),
-            released: Condvar::default(),
+            turn: Latch::default(),
             front: Shared::new(Front {
                 filter,
                 growth: None,
@@ -259,19 +188,26 @@ impl Shard {
         front.rotation.is_none() && front.filter_at(rest).denies(rest)
     }
 
+    /// The version of the filter that says "maybe" to the key whose hash starts with this word.
+    /// `hash` makes the others where they decide. For shards whose records never move.
+    #[inline]
+    pub(crate) fn ask_by<'k>(&self, rest: u64, hash: impl FnOnce() -> Hashed<'k>) -> Option<u64> {
+        let front = self.front.read();
+        let is_maybe = front.filter_at(rest).contains_by(rest, hash);
+        is_maybe.then_some(front.version)
+    }
+
     /// Asks the filter.
     #[inline]
     pub(crate) fn ask(&self, key: &Hashed<'_>) -> Asked {
         let front = self.front.read();
-        let mut moving = None;
+        let mut moving = false;
         if let Some(rotation) = &front.rotation {
             let h0 = u128::from(self.place.whole(key.h0()));
             if h0 < rotation.moved {
-                return Asked::Moved(Arc::clone(&rotation.next));
+                return Asked::Moved;
             }
-            if h0 < rotation.moving {
-                moving = Some(Arc::clone(&rotation.next));
-            }
+            moving = h0 < rotation.moving;
         }
         let filter = front.filter_at(key.h0());
         if !filter.contains(key) {
@@ -284,12 +220,11 @@ impl Shard {
         })
     }
 
-    /// Has the record of such a key moved to another generation?
-    pub(crate) fn moved(&self, key: &Hashed<'_>) -> Option<Arc<Generation>> {
-        let front = self.front.read();
-        let rotation = front.rotation.as_ref()?;
+    /// Has the record of such a key moved to the next generation?
+    pub(crate) fn has_moved(&self, key: &Hashed<'_>) -> bool {
         let h0 = u128::from(self.place.whole(key.h0()));
-        (h0 < rotation.moved).then(|| Arc::clone(&rotation.next))
+        let front = self.front.read();
+        (front.rotation.as_ref()).is_some_and(|rotation| h0 < rotation.moved)
     }
 
     /// May the record of a key have left for another generation since the filter was asked?
@@ -301,7 +236,7 @@ impl Shard {
             return false;
         };
         let h0 = u128::from(self.place.whole(key.h0()));
-        h0 < rotation.moved || (h0 < rotation.moving && asked.moving.is_none())
+        h0 < rotation.moved || (h0 < rotation.moving && !asked.moving)
     }
 
     /// The hashes of the keys that share this one's minirun.
@@ -309,6 +244,12 @@ impl Shard {
         let front = self.front.read();
         let rests = front.filter_at(key.h0()).range(key.h0());
         self.place.range(&rests)
+    }
+
+    /// The same, if the filter is still at this version.
+    pub(crate) fn range_at(&self, version: u64, key: &Hashed<'_>) -> Option<RangeInclusive<u64>> {
+        let is_as_it_was = self.front.read().version == version;
+        is_as_it_was.then(|| self.range_of(key))
     }
 
     /// Adds a fingerprint. The caller has the turn.
@@ -385,7 +326,7 @@ impl Shard {
     }
 
     /// Leaves a false positive for whoever has the turn.
-    pub(crate) fn leave(&self, query: &[u8]) {
+    pub(crate) fn push_pending(&self, query: &[u8]) {
         let mut pending = self.pending.lock();
         if pending.len() < MAX_PENDING {
             pending.push(query.into());
@@ -476,7 +417,12 @@ impl Shard {
             return Ok(true);
         };
         front.version += 1;
-        front.filter.hand_over(&keys, &mut growth.into)?;
+        let minirun = |key: &Hashed<'_>| front.filter.range(key.h0());
+        for keys in keys.chunk_by(|a, b| minirun(a).contains(&b.h0())) {
+            front.filter.hand_over(keys, &mut growth.into)?;
+            // If the next one finds no room, it is the first to be tried again.
+            growth.frontier = minirun(&keys[0]).end().saturating_add(1);
+        }
         if *stretch.end() < *self.place.all().end() {
             growth.frontier = (stretch.end() + 1) << self.place.bits;
             return Ok(false);
@@ -506,9 +452,8 @@ impl Shard {
 /// Moving on to another generation.
 impl Shard {
     /// From now on records move from here to there. Those with hashes below `moved` have.
-    pub(crate) fn begin_to_move(&self, next: &Arc<Generation>, moved: u128) {
+    pub(crate) fn begin_to_move(&self, moved: u128) {
         self.front.write().rotation = Some(Rotation {
-            next: Arc::clone(next),
             moved,
             moving: moved,
         });

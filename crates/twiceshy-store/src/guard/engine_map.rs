@@ -7,12 +7,15 @@ use twiceshy::ReverseMap;
 use crate::engine::{Changes, Durability, Engine, EngineError, Snapshot, Table};
 use crate::hash_order;
 
+/// Keys that are committed together when there are many.
+const KEYS_PER_COMMIT: usize = 1 << 13;
+
 /// A reverse map in any [engine](crate::engine), for a [`Guard`](crate::Guard) or for an adaptive filter of
 /// your own. It has the engine's table [`Even`](Table::Even) to itself; the other tables are
 /// left alone.
 ///
 /// Each insertion is a commit, [`Sync`](Durability::Sync) by default, so that the map knows after
-/// a crash what your database knows. With [`Buffered`](Durability::Buffered) commits,
+/// a crash what your database knows; a rebuild makes one of some thousand keys. With [`Buffered`](Durability::Buffered) commits,
 /// [`rebuild`](crate::Guard::rebuild) the guard after a crash.
 #[derive(Clone, Debug)]
 pub struct EngineMap<E> {
@@ -42,9 +45,12 @@ impl<E: Engine> EngineMap<E> {
     }
 
     fn is_listed(&self, entry: &[u8]) -> Result<bool, EngineError> {
-        let snapshot = self.engine.snapshot()?;
-        Ok(snapshot.get(Table::Even, entry, |_| ())?.is_some())
+        is_listed(&self.engine.snapshot()?, entry)
     }
+}
+
+fn is_listed(snapshot: &impl Snapshot, entry: &[u8]) -> Result<bool, EngineError> {
+    Ok(snapshot.get(Table::Even, entry, |_| ())?.is_some())
 }
 
 impl<E: Engine> ReverseMap for EngineMap<E> {
@@ -71,6 +77,34 @@ impl<E: Engine> ReverseMap for EngineMap<E> {
         changes.put(Table::Even, entry, Vec::new());
         self.engine.write(&changes, self.durability)?;
         Ok(true)
+    }
+
+    fn insert_all<K: AsRef<[u8]>>(
+        &mut self,
+        keys: impl IntoIterator<Item = (u64, K)>,
+    ) -> Result<(), EngineError> {
+        let mut keys = keys.into_iter().peekable();
+        while keys.peek().is_some() {
+            let some = keys.by_ref().take(KEYS_PER_COMMIT);
+            let mut entries: Vec<_> = some
+                .map(|(h0, key)| hash_order::entry(h0, key.as_ref()))
+                .collect();
+            // Neighbours share pages.
+            entries.sort_unstable();
+            entries.dedup();
+            let snapshot = self.engine.snapshot()?;
+            let mut changes = Changes::new();
+            for entry in entries {
+                if !is_listed(&snapshot, &entry)? {
+                    changes.put(Table::Even, entry, Vec::new());
+                }
+            }
+            drop(snapshot);
+            if !changes.is_empty() {
+                self.engine.write(&changes, self.durability)?;
+            }
+        }
+        Ok(())
     }
 
     fn remove(&mut self, h0: u64, key: &[u8]) -> Result<bool, EngineError> {

@@ -21,7 +21,7 @@ pub enum GuardError<M> {
 
 impl<M> GuardError<M> {
     /// Of an error that the builder can make.
-    pub(super) fn from_store(error: crate::Error) -> Self {
+    pub(crate) fn from_store(error: crate::Error) -> Self {
         match error {
             crate::Error::Filter(error) => GuardError::Filter(error),
             other => GuardError::Filter(twiceshy::Error::Geometry {
@@ -31,29 +31,39 @@ impl<M> GuardError<M> {
     }
 }
 
+impl<M> GuardError<M> {
+    /// What went wrong, but for what the map has to say of it.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            GuardError::Map(_) => "the reverse map failed".to_owned(),
+            GuardError::Filter(error) => {
+                format!("{error}; if keys were written without the guard, `rebuild` it")
+            }
+            GuardError::Seed => {
+                "the hashes in the reverse map were made with another seed; open the \
+                                 guard with `seed`, with what `Guard::seed` said then"
+                    .to_owned()
+            }
+            GuardError::StillThere => {
+                "the key is listed in the reverse map, or somebody is inserting \
+                                       it; commit the deletion first, then call `deleted`"
+                    .to_owned()
+            }
+            GuardError::Full => {
+                "the filter has no room for another key and is not allowed to grow; \
+                                 give it a larger capacity or `WhenFull::Grow`"
+                    .to_owned()
+            }
+        }
+    }
+}
+
 impl<M: fmt::Display> fmt::Display for GuardError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason())?;
         match self {
-            GuardError::Map(error) => write!(f, "the reverse map failed: {error}"),
-            GuardError::Filter(error) => write!(
-                f,
-                "{error}; if keys were written without the guard, `rebuild` it"
-            ),
-            GuardError::Seed => write!(
-                f,
-                "the hashes in the reverse map were made with another seed; open the guard with \
-                 `seed`, with what `Guard::seed` said then"
-            ),
-            GuardError::StillThere => write!(
-                f,
-                "the key is listed in the reverse map, or somebody is inserting it; commit the \
-                 deletion first, then call `deleted`"
-            ),
-            GuardError::Full => write!(
-                f,
-                "the filter has no room for another key and is not allowed to grow; give it a \
-                 larger capacity or `WhenFull::Grow`"
-            ),
+            GuardError::Map(error) => write!(f, ": {error}"),
+            _ => Ok(()),
         }
     }
 }

@@ -61,6 +61,7 @@
 
 mod engine_map;
 mod error;
+mod in_flight;
 mod write;
 
 use std::fmt;
@@ -72,48 +73,38 @@ use twiceshy::hash::{Hashed, Seed, Sip13};
 
 pub use self::engine_map::EngineMap;
 pub use self::error::GuardError;
+use self::in_flight::InFlight;
 pub use self::write::Inserting;
 
-use crate::StoreBuilder;
-use crate::builder::{Options, WhenFull};
+use crate::counters::Counts;
 use crate::engine::Table;
-use crate::filter::{Filter, FilterChoice, slots_for};
-use crate::generation::{Asked, Generation, Lesson, Maybe, Turn, When};
-use crate::layout::Layout;
+use crate::filter::FilterChoice;
+use crate::generation::{Generation, Lesson, Place};
+use crate::meta::Series;
+use crate::options::{Options, WhenFull};
+use crate::store::Stats;
 use crate::sync::Mutex;
+use crate::turn::{Members, Turn};
 
 /// A filter beside a database that you run already. See the [module](self) for the rules.
 pub struct Guard<R> {
     map: Mutex<R>,
     generation: Arc<Generation>,
     options: Options,
-    /// Keys whose commits are under way, by shard: they count as members whether or not the
-    /// map lists them yet.
+    /// By shard.
     in_flight: Box<[InFlight]>,
-}
-
-type InFlight = Mutex<Vec<Pending>>;
-
-/// A key whose commit is under way.
-#[derive(Debug)]
-struct Pending {
-    key: Box<[u8]>,
-    /// Those who are about to commit it.
-    tokens: usize,
-    /// Nobody had it before them, and none of them has committed it yet.
-    is_new: bool,
 }
 
 /// What the filter says of a key.
 #[derive(Debug)]
-pub enum Check<'g, R: ReverseMap> {
+pub enum Check<'g, K, R: ReverseMap> {
     /// It is not there. Certain.
     No,
     /// It may be there: ask your database, and if it isn't, say so with the ticket.
-    Maybe(Ticket<'g, R>),
+    Maybe(Ticket<'g, K, R>),
 }
 
-impl<R: ReverseMap> Check<'_, R> {
+impl<K, R: ReverseMap> Check<'_, K, R> {
     /// Is a look into the database worth it?
     #[must_use]
     pub fn is_maybe(&self) -> bool {
@@ -121,11 +112,13 @@ impl<R: ReverseMap> Check<'_, R> {
     }
 }
 
-/// A "maybe", to be answered.
+/// A "maybe", to be answered. It keeps the key as it was given to [`Guard::check`].
 #[must_use = "if the key was not there, say so with `absent`; otherwise drop it"]
-pub struct Ticket<'g, R> {
+pub struct Ticket<'g, K, R> {
     guard: &'g Guard<R>,
-    key: Box<[u8]>,
+    key: K,
+    /// Of the filter that said so.
+    version: u64,
 }
 
 /// What became of a false positive.
@@ -141,16 +134,9 @@ pub enum Learnt {
     Full,
 }
 
-impl<L: Layout> StoreBuilder<L> {
-    /// A guard with this reverse map, and an adaptive filter of all keys that it lists. Of the
-    /// builder's choices it takes capacity, false-positive rate, policy, shards, ghosts and seed;
-    /// the others are of no meaning here.
-    ///
-    /// # Errors
-    /// [`GuardError::Map`] if the map can't be read, [`GuardError::Filter`] if the measures are
-    /// impossible, [`GuardError::Seed`] if the map's hashes were made with another seed.
-    pub fn guard<R: ReverseMap>(self, map: R) -> Result<Guard<R>, GuardError<R::Error>> {
-        let (mut options, _) = self.into_parts().map_err(GuardError::from_store)?;
+impl<R: ReverseMap> Guard<R> {
+    /// Opens a guard with what is of a meaning for it among these choices.
+    pub(crate) fn open(mut options: Options, map: R) -> Result<Self, GuardError<R::Error>> {
         if options.when_full == WhenFull::Rotate {
             // The hashes are in a table that is not ours to rewrite.
             options.when_full = WhenFull::Grow;
@@ -164,7 +150,7 @@ impl<L: Layout> StoreBuilder<L> {
             map: Mutex::new(map),
             generation: Arc::new(generation),
             options,
-            in_flight: (0..shards).map(|_| Mutex::default()).collect(),
+            in_flight: (0..shards).map(|_| InFlight::default()).collect(),
         })
     }
 }
@@ -175,46 +161,49 @@ fn build<R: ReverseMap>(
     options: &Options,
     seed: Seed,
 ) -> Result<Generation, GuardError<R::Error>> {
-    let measures = options.measures(seed);
-    let bits = options.shard_bits;
-    let planned = slots_for(options.capacity >> bits);
-    Generation::from_fn(Table::Even, measures, bits, options.policy, |place| {
-        let mut hashes = Vec::new();
+    let plan = options.plan(&Series {
+        table: Table::Even,
+        seed,
+    });
+    // The map may be one that only this thread may ask.
+    let read = |place: Place| {
+        let mut rests = Vec::new();
         let mut foreign = false;
         map.keys(place.all(), |h0, key| {
             foreign |= Hashed::from_bytes::<Sip13>(&seed, key).h0() != h0;
-            hashes.push(h0 << bits);
+            rests.push(place.rest(h0));
         })
         .map_err(GuardError::Map)?;
-        if foreign {
-            return Err(GuardError::Seed);
+        match foreign {
+            true => Err(GuardError::Seed),
+            false => Ok(rests),
         }
-        hashes.sort_unstable();
-        let filter = Filter::from_sorted(&measures, planned, &hashes)?;
-        Ok((filter, hashes.len() as u64))
-    })
+    };
+    let build = |_, mut rests: Vec<u64>| {
+        rests.sort_unstable();
+        plan.filter(&rests)
+    };
+    Generation::build(&plan, read, build, |_| ())
 }
 
 impl<R: ReverseMap> Guard<R> {
     /// May this key be there?
     #[inline]
-    pub fn check(&self, key: impl AsRef<[u8]>) -> Check<'_, R> {
-        let key = key.as_ref();
-        let generation = &self.generation;
-        let spot = generation.spot(key);
-        let shard = generation.shard(spot.shard);
-        if let Asked::Maybe(_) = shard.ask(&spot.key) {
-            let (guard, key) = (self, key.into());
-            return Check::Maybe(Ticket { guard, key });
+    pub fn check<K: AsRef<[u8]>>(&self, key: K) -> Check<'_, K, R> {
+        match self.generation.ask(key.as_ref()) {
+            None => Check::No,
+            Some(version) => Check::Maybe(Ticket {
+                guard: self,
+                key,
+                version,
+            }),
         }
-        shard.counters.negative();
-        Check::No
     }
 
     /// The first word of a key's hash, for an indexed column of your own table.
     #[must_use]
     pub fn hash_of(&self, key: impl AsRef<[u8]>) -> u64 {
-        self.generation.spot(key.as_ref()).h0
+        self.generation.hash(key.as_ref()).h0
     }
 
     /// The seed of the hashes. Keep it with the reverse map, and from those who may choose keys.
@@ -223,7 +212,9 @@ impl<R: ReverseMap> Guard<R> {
         *self.generation.seed()
     }
 
-    /// How many keys the guard knows of.
+    /// How many keys the guard knows of. It may be more than there are where the map has failed, or
+    /// a deletion was committed a while before the guard was told of it and others learnt or told
+    /// meanwhile; [`rebuild`](Self::rebuild) counts anew.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.generation.records()
@@ -235,6 +226,17 @@ impl<R: ReverseMap> Guard<R> {
         self.len() == 0
     }
 
+    /// How the guard is doing, counted since it was made. Nobody tells it of keys that the database
+    /// found: those are not among the lookups and the verified hits, unless it asked for them itself.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        Stats::of(
+            FilterChoice::Adaptive,
+            Counts::default(),
+            [&*self.generation],
+        )
+    }
+
     /// What `look` makes of the reverse map. Whoever learns or writes waits meanwhile.
     pub fn with_map<T>(&self, look: impl FnOnce(&R) -> T) -> T {
         look(&self.map.lock())
@@ -244,23 +246,24 @@ impl<R: ReverseMap> Guard<R> {
     pub fn into_map(self) -> R {
         self.map.into_inner()
     }
+}
 
-    /// All keys with hashes in a range, in hash order: those that the map lists and those that are
-    /// under way.
+impl<R: ReverseMap> Members for Guard<R> {
+    type Error = GuardError<R::Error>;
+
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Those that the map lists, and those that are under way.
     fn keys(
         &self,
-        shard: usize,
+        turn: &Turn,
         hashes: &RangeInclusive<u64>,
     ) -> Result<Vec<Vec<u8>>, GuardError<R::Error>> {
         // Those under way first: one that lands in between is committed, and listed by now. New
         // ones wait for the turn.
-        let mut keys = Vec::new();
-        for pending in &*self.in_flight[shard].lock() {
-            let h0 = self.hash_of(&pending.key);
-            if hashes.contains(&h0) {
-                keys.push((h0, pending.key.to_vec()));
-            }
-        }
+        let mut keys = self.in_flight[turn.index()].in_range(hashes);
         let list = |h0, key: &[u8]| keys.push((h0, key.to_vec()));
         (self.map.lock().keys(hashes.clone(), list)).map_err(GuardError::Map)?;
         keys.sort_unstable();
@@ -268,39 +271,16 @@ impl<R: ReverseMap> Guard<R> {
         Ok(keys.into_iter().map(|(_, key)| key).collect())
     }
 
-    /// Learns from a false positive.
-    fn learn(&self, key: &[u8]) -> Result<Learnt, GuardError<R::Error>> {
-        let generation = &self.generation;
-        let spot = generation.spot(key);
-        let turn = Turn::wait(generation, spot.shard);
-        let shard = turn.shard();
-        let Asked::Maybe(Maybe { version, range, .. }) = shard.ask(&spot.key) else {
-            return Ok(Learnt::Nothing);
-        };
-        let keys = self.keys(spot.shard, &range)?;
-        if keys.iter().any(|listed| **listed == *key) {
-            return Ok(Learnt::Nothing); // inserted since
-        }
-        shard.counters.false_positive(spot.key.word(1));
-        let hashed: Vec<_> = keys.iter().map(|key| shard.hash(key)).collect();
-        let lesson = shard.learn(&spot.key, version, &hashed, When::PolicySays)?;
-        self.tend(&turn);
-        Ok(match lesson {
-            Lesson::Learnt => {
-                shard.counters.adaptation();
-                Learnt::Yes
-            }
-            Lesson::Waiting => Learnt::NotYet,
-            Lesson::Full => {
-                shard.counters.unlearnt();
-                Learnt::Full
-            }
-            Lesson::Stale | Lesson::Known => Learnt::Nothing,
-        })
+    fn full(&self) -> GuardError<R::Error> {
+        GuardError::Full
+    }
+
+    fn warn(&self, what: &'static str, error: &GuardError<R::Error>) {
+        tracing::warn!(error = error.reason(), "{what}");
     }
 }
 
-impl<R: ReverseMap> Ticket<'_, R> {
+impl<K: AsRef<[u8]>, R: ReverseMap> Ticket<'_, K, R> {
     /// The key was not there: learns from it, so that it is answered "no" from now on. Reads
     /// one range of the reverse map.
     ///
@@ -308,11 +288,22 @@ impl<R: ReverseMap> Ticket<'_, R> {
     /// [`GuardError::Map`], and [`GuardError::Filter`] if the map lists keys that the guard was
     /// never told of. The filter is as it was.
     pub fn absent(self) -> Result<Learnt, GuardError<R::Error>> {
-        self.guard.learn(&self.key)
+        let guard = self.guard;
+        let query = guard.generation.hash(self.key.as_ref());
+        let turn = Turn::wait(&guard.generation, query.shard);
+        turn.shard().counters.false_positive(query.rest.word(1));
+        let lesson = turn.learn_since(guard, &query, self.version);
+        turn.release(guard);
+        Ok(match lesson? {
+            Lesson::Learnt => Learnt::Yes,
+            Lesson::Waiting => Learnt::NotYet,
+            Lesson::Full => Learnt::Full,
+            Lesson::Stale | Lesson::Known => Learnt::Nothing,
+        })
     }
 }
 
-impl<R> fmt::Debug for Ticket<'_, R> {
+impl<K, R> fmt::Debug for Ticket<'_, K, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ticket").finish_non_exhaustive()
     }

@@ -1,12 +1,14 @@
 //! Telling a guard of changes.
 
 use std::fmt;
+use std::sync::Arc;
 
 use twiceshy::ReverseMap;
 
-use super::{Guard, GuardError, Pending, build};
-use crate::builder::WhenFull;
-use crate::generation::{Asked, Spot, Turn};
+use super::in_flight::InFlight;
+use super::{Guard, GuardError, build};
+use crate::generation::{Asked, HashedKey};
+use crate::turn::{Members, Turn};
 
 /// A key that is about to be committed. Until this is dropped, the guard counts it among the
 /// members whether or not the reverse map lists it.
@@ -14,14 +16,15 @@ use crate::generation::{Asked, Spot, Turn};
 pub struct Inserting<'g, R: ReverseMap> {
     guard: &'g Guard<R>,
     shard: usize,
-    key: Box<[u8]>,
+    /// None when it has landed.
+    key: Option<Arc<[u8]>>,
 }
 
 impl<R: ReverseMap> Guard<R> {
     /// Tells the guard of a key **before** it is committed to your database: its fingerprint is
     /// there, and it is listed if the map is the guard's to write. Commit, then drop what this
-    /// returns; or call [`rolled_back`](Inserting::rolled_back) if the commit has failed for sure. A key that is there already is fine:
-    /// nothing changes.
+    /// returns; or call [`rolled_back`](Inserting::rolled_back) if the commit has failed for sure.
+    /// A key that is there already is fine: nothing changes.
     ///
     /// # Errors
     /// [`GuardError::Map`], and [`GuardError::Full`] if the filter has no room and may not grow.
@@ -29,41 +32,63 @@ impl<R: ReverseMap> Guard<R> {
         &self,
         key: impl AsRef<[u8]>,
     ) -> Result<Inserting<'_, R>, GuardError<R::Error>> {
-        let key = key.as_ref();
-        let generation = &self.generation;
-        let spot = generation.spot(key);
-        let turn = Turn::wait(generation, spot.shard);
-        let token = || Inserting {
+        let key = self.generation.hash(key.as_ref());
+        let turn = Turn::wait(&self.generation, key.shard);
+        let in_flight = &self.in_flight[key.shard];
+        let is_new = !in_flight.has(key.bytes) && !self.is_listed(&turn, &key)?;
+        if is_new {
+            turn.find_room(self, 1)?;
+            turn.add(self, &[&key.rest])?;
+        }
+        let token = Inserting {
             guard: self,
-            shard: spot.shard,
-            key: key.into(),
+            shard: key.shard,
+            key: Some(in_flight.add(key.h0, key.bytes, is_new)),
         };
-        if self.take_off(spot.shard, key, None) {
-            return Ok(token());
-        }
-        if let Asked::Maybe(maybe) = turn.shard().ask(&spot.key) {
-            let keys = self.keys(spot.shard, &maybe.range)?;
-            if keys.iter().any(|listed| **listed == *key) {
-                self.take_off(spot.shard, key, Some(false));
-                return Ok(token());
+        if is_new {
+            // The fingerprint first: a key that is listed without one could cost another its own.
+            let listed = self.map.lock().insert(key.h0, key.bytes);
+            if let Err(error) = listed {
+                drop(token);
+                self.find_out(&turn, &key);
+                return Err(GuardError::Map(error));
             }
+            turn.shard().counters.add_records(1);
         }
-        self.make_room(&turn)?;
-        turn.shard().add(&spot.key).map_err(|error| match error {
-            twiceshy::Error::Full { .. } => GuardError::Full,
-            error => GuardError::Filter(error),
-        })?;
-        self.take_off(spot.shard, key, Some(true));
-        let token = token();
-        // The fingerprint first: a key that is listed without one could cost another its own.
-        (self.map.lock().insert(spot.h0, key)).map_err(GuardError::Map)?;
-        turn.shard().counters.add_records(1);
-        self.tend(&turn);
+        turn.release(self);
         Ok(token)
     }
 
-    /// [`inserting`](Self::inserting) where nothing can go wrong with the commit, or the reverse map is the guard's
-    /// to write, so that the key is listed already.
+    /// Is this key one of those that the map lists? Asks the filter first.
+    fn is_listed(&self, turn: &Turn, key: &HashedKey<'_>) -> Result<bool, GuardError<R::Error>> {
+        let counters = &turn.shard().counters;
+        let Asked::Maybe(maybe) = turn.shard().ask(&key.rest) else {
+            counters.negative();
+            return Ok(false);
+        };
+        let keys = self.keys(turn, &maybe.range)?;
+        let is_listed = keys.iter().any(|listed| listed == key.bytes);
+        match is_listed {
+            true => counters.hit(),
+            false => counters.false_positive(key.rest.word(1)),
+        }
+        Ok(is_listed)
+    }
+
+    /// The map has failed to list a key, and may list it all the same. Looks whether it does: then it
+    /// is one that the guard knows of. Otherwise its fingerprint goes, if the map can be read.
+    fn find_out(&self, turn: &Turn, key: &HashedKey<'_>) {
+        match self.keys(turn, &(key.h0..=key.h0)) {
+            Ok(keys) if keys.iter().any(|listed| listed == key.bytes) => {
+                turn.shard().counters.add_records(1);
+            }
+            Ok(_) => turn.drop_prints(self, vec![&key.rest]),
+            Err(error) => self.warn("nobody knows whether a key is listed", &error),
+        }
+    }
+
+    /// [`inserting`](Self::inserting) where nothing can go wrong with the commit, or the reverse
+    /// map is the guard's to write, so that the key is listed already.
     ///
     /// # Errors
     /// As [`inserting`](Self::inserting).
@@ -75,46 +100,44 @@ impl<R: ReverseMap> Guard<R> {
     /// had a fingerprint.
     ///
     /// # Errors
-    /// [`GuardError::Map`], and [`GuardError::StillThere`] if the map goes on listing it.
+    /// [`GuardError::Map`], and [`GuardError::StillThere`] if the map goes on listing it. Try again
+    /// then.
     pub fn deleted(&self, key: impl AsRef<[u8]>) -> Result<bool, GuardError<R::Error>> {
-        let key = key.as_ref();
-        let generation = &self.generation;
-        let spot = generation.spot(key);
-        let turn = Turn::wait(generation, spot.shard);
-        if self.is_in_flight(spot.shard, key) {
+        let key = self.generation.hash(key.as_ref());
+        let turn = Turn::wait(&self.generation, key.shard);
+        if self.in_flight[key.shard].has(key.bytes) {
             return Err(GuardError::StillThere);
         }
-        self.drop_key(&turn, &spot, key)
+        let had_one = self.drop_key(&turn, &key);
+        turn.release(self);
+        had_one
     }
 
     /// Takes a key off the list, and its fingerprint away. The caller has the turn.
-    fn drop_key(
-        &self,
-        turn: &Turn,
-        spot: &Spot<'_>,
-        key: &[u8],
-    ) -> Result<bool, GuardError<R::Error>> {
+    fn drop_key(&self, turn: &Turn, key: &HashedKey<'_>) -> Result<bool, GuardError<R::Error>> {
+        let removed = self.map.lock().remove(key.h0, key.bytes);
+        // If the map has failed, the key may be off its list all the same.
+        let dropped = self.drop_print(turn, key);
+        removed.map_err(GuardError::Map)?;
+        dropped
+    }
+
+    /// Takes the fingerprint of a key away that is no longer listed.
+    fn drop_print(&self, turn: &Turn, key: &HashedKey<'_>) -> Result<bool, GuardError<R::Error>> {
         let shard = turn.shard();
-        (self.map.lock().remove(spot.h0, key)).map_err(GuardError::Map)?;
-        if !matches!(shard.ask(&spot.key), Asked::Maybe(_)) {
+        let Asked::Maybe(maybe) = shard.ask(&key.rest) else {
             return Ok(false);
-        }
-        let range = shard.range_of(&spot.key);
-        let mut keys = self.keys(spot.shard, &range)?;
-        if keys.iter().any(|listed| **listed == *key) {
+        };
+        let keys = self.keys(turn, &maybe.range)?;
+        if keys.iter().any(|listed| listed == key.bytes) {
             return Err(GuardError::StillThere);
         }
-        keys.push(key.to_vec());
-        let hashed: Vec<_> = keys.iter().map(|key| shard.hash(key)).collect();
-        match shard.drop_print(&spot.key, &hashed, self.options.leave) {
-            Ok(()) => {
-                shard.counters.remove_records(1);
-                Ok(true)
-            }
-            // One key too many: an adaptation has dropped it as surplus, or it never was there.
-            Err(twiceshy::Error::Mismatch { .. }) => Ok(false),
-            Err(error) => Err(error.into()),
+        let others = keys.iter().map(|key| shard.hash(key)).collect();
+        let had_one = turn.drop_print(self, &key.rest, others)?;
+        if had_one {
+            shard.counters.remove_records(1);
         }
+        Ok(had_one)
     }
 
     /// Lists all these keys and builds the filter anew, of everything that the map lists. For
@@ -131,101 +154,19 @@ impl<R: ReverseMap> Guard<R> {
         let old = &self.generation;
         let shards = old.shards().len();
         let _turns: Vec<Turn> = (0..shards).map(|shard| Turn::wait(old, shard)).collect();
-        {
-            let mut map = self.map.lock();
-            for key in keys {
-                let h0 = old.spot(key.as_ref()).h0;
-                map.insert(h0, key.as_ref()).map_err(GuardError::Map)?;
-            }
-        }
+        let keys = keys.into_iter().map(|key| (self.hash_of(&key), key));
+        (self.map.lock().insert_all(keys)).map_err(GuardError::Map)?;
         let new = build(&*self.map.lock(), &self.options, *old.seed())?;
-        for (shard, keys) in self.in_flight.iter().enumerate() {
-            for pending in &*keys.lock() {
-                // Surplus, if it is listed already.
-                new.shard(shard).add(&new.spot(&pending.key).key)?;
-            }
+        for key in self.in_flight.iter().flat_map(InFlight::all) {
+            let key = new.hash(&key);
+            // Surplus, if it is listed already.
+            new.shard(key.shard).add(&key.rest)?;
         }
         // In place of the old shards' filters, so that whoever waits for a turn finds them.
         for (old, new) in old.shards().iter().zip(new.shards()) {
             old.take_filter_of(new);
         }
         Ok(())
-    }
-
-    /// Grows to the end if there is no slot left.
-    fn make_room(&self, turn: &Turn) -> Result<(), GuardError<R::Error>> {
-        if turn.shard().has_slots(1) {
-            return Ok(());
-        }
-        if self.options.when_full == WhenFull::Refuse {
-            return Err(GuardError::Full);
-        }
-        turn.shard().begin_to_grow()?;
-        while !self.grow(turn)? {}
-        Ok(())
-    }
-
-    /// A step of growing, if the shard is full or growing. What fails is tried again.
-    pub(super) fn tend(&self, turn: &Turn) {
-        let shard = turn.shard();
-        if !shard.is_growing() {
-            if self.options.when_full == WhenFull::Refuse || !shard.is_full(0) {
-                return;
-            }
-            if let Err(error) = shard.begin_to_grow() {
-                tracing::warn!(%error, "the filter can't grow");
-                return;
-            }
-        }
-        if self.grow(turn).is_err() {
-            tracing::warn!("growing has to wait: the reverse map failed");
-        }
-    }
-
-    fn grow(&self, turn: &Turn) -> Result<bool, GuardError<R::Error>> {
-        let Some(stretch) = turn.shard().next_stretch() else {
-            return Ok(true);
-        };
-        let keys = self.keys(turn.index(), &stretch)?;
-        Ok(turn.shard().hand_over(&stretch, &keys)?)
-    }
-
-    /// One more is about to commit a key: one that is under way already, or else, if `is_new` says,
-    /// a new one. Says whether it is under way now. The caller has the turn.
-    fn take_off(&self, shard: usize, key: &[u8], is_new: Option<bool>) -> bool {
-        let mut in_flight = self.in_flight[shard].lock();
-        if let Some(pending) = in_flight.iter_mut().find(|pending| *pending.key == *key) {
-            pending.tokens += 1;
-            return true;
-        }
-        if let Some(is_new) = is_new {
-            in_flight.push(Pending {
-                key: key.into(),
-                tokens: 1,
-                is_new,
-            });
-        }
-        is_new.is_some()
-    }
-
-    fn is_in_flight(&self, shard: usize, key: &[u8]) -> bool {
-        let in_flight = self.in_flight[shard].lock();
-        in_flight.iter().any(|pending| *pending.key == *key)
-    }
-
-    /// One of those has committed it, or not. Says whether nobody has it now.
-    fn land(&self, shard: usize, key: &[u8], committed: bool) -> bool {
-        let mut in_flight = self.in_flight[shard].lock();
-        let Some(at) = in_flight.iter().position(|pending| *pending.key == *key) else {
-            return false;
-        };
-        let pending = &mut in_flight[at];
-        pending.tokens -= 1;
-        pending.is_new &= !committed;
-        if pending.tokens > 0 {
-            return false;
-        }
-        in_flight.swap_remove(at).is_new
     }
 }
 
@@ -238,17 +179,15 @@ impl<R: ReverseMap> Inserting<'_, R> {
     ///
     /// # Errors
     /// [`GuardError::Map`].
-    pub fn rolled_back(self) -> Result<(), GuardError<R::Error>> {
+    pub fn rolled_back(mut self) -> Result<(), GuardError<R::Error>> {
+        let Some(key) = self.key.take() else {
+            return Ok(());
+        };
         let guard = self.guard;
-        let generation = &guard.generation;
-        let key = self.key.clone();
-        let spot = generation.spot(&key);
         // Nobody takes the key up again between its landing and its end.
-        let turn = Turn::wait(generation, spot.shard);
-        let nobody_has_it = guard.land(self.shard, &self.key, false);
-        std::mem::forget(self);
-        if nobody_has_it {
-            guard.drop_key(&turn, &spot, &key)?;
+        let turn = Turn::wait(&guard.generation, self.shard);
+        if guard.in_flight[self.shard].land(&key, false) {
+            guard.drop_key(&turn, &guard.generation.hash(&key))?;
         }
         Ok(())
     }
@@ -256,7 +195,9 @@ impl<R: ReverseMap> Inserting<'_, R> {
 
 impl<R: ReverseMap> Drop for Inserting<'_, R> {
     fn drop(&mut self) {
-        self.guard.land(self.shard, &self.key, true);
+        if let Some(key) = &self.key {
+            self.guard.in_flight[self.shard].land(key, true);
+        }
     }
 }
 

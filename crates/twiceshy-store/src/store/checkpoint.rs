@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use twiceshy::hash::Seed;
 
 use super::Store;
+use crate::counters::Longest;
 use crate::engine::{Changes, Durability, Engine};
 use crate::error::Error;
 use crate::generation::{Generation, Shard};
@@ -53,9 +55,13 @@ impl<E: Engine, L: Layout> Store<E, L> {
     }
 
     /// Keeps writers out until what is returned is dropped, with nothing in doubt.
-    pub(super) fn wait_for_writers(&self) -> Result<RwLockWriteGuard<'_, ()>, Error> {
+    pub(super) fn wait_for_writers(&self) -> Result<Shut<'_>, Error> {
         let gate = loop {
-            let gate = self.gate.write();
+            let gate = Shut {
+                since: Instant::now(),
+                longest: &self.longest_save,
+                _gate: self.gate.write(),
+            };
             if !self.rotation.is_in_doubt() {
                 break gate;
             }
@@ -125,6 +131,20 @@ impl<E: Engine, L: Layout> Store<E, L> {
         let current = self.current.load_full();
         let next = next.filter(|next| !Arc::ptr_eq(next, &current));
         [current].into_iter().chain(next).collect()
+    }
+}
+
+/// The gate, shut: whoever writes waits.
+pub(super) struct Shut<'s> {
+    /// Who comes from now on waits behind the one who waits for it.
+    since: Instant,
+    longest: &'s Longest,
+    _gate: RwLockWriteGuard<'s, ()>,
+}
+
+impl Drop for Shut<'_> {
+    fn drop(&mut self) {
+        self.longest.note_since(self.since);
     }
 }
 

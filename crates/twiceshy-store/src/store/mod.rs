@@ -3,29 +3,31 @@
 mod checkpoint;
 mod iter;
 mod learn;
+mod load;
 mod open;
 mod read;
+mod rebuild;
 mod rotate;
+mod rotation;
 mod stats;
 mod verify;
 mod write;
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use arc_swap::ArcSwap;
 
-use crate::builder::Options;
-use crate::counters::Counts;
-use crate::engine::{Engine, EngineError, InMemory};
+use crate::counters::{Counts, Longest};
+use crate::engine::{Engine, EngineError};
 use crate::error::Error;
-use crate::files::{Files, NoFiles};
+use crate::files::Files;
 use crate::generation::Generation;
 use crate::journal::Journal;
 use crate::layout::{Layout, Merged};
-use crate::sync::{Condvar, Mutex, RwLock};
-use crate::{Batch, StoreBuilder};
+use crate::options::Options;
+use crate::sync::{Busy, Mutex, RwLock};
 
 pub use self::iter::{Iter, Record};
 pub use self::stats::Stats;
@@ -70,91 +72,17 @@ pub struct Store<E, L = Merged> {
     saving: Busy,
     /// What was learnt before is being learnt again, whatever the policy says.
     recalling: AtomicBool,
-    rotation: rotate::Rotator,
-    grows: AtomicU64,
+    rotation: rotation::Rotator,
     rotations: AtomicU64,
     /// What generations counted that are gone.
     past: Mutex<Counts>,
-    longest_step: AtomicU64,
+    longest_step: Longest,
+    /// Of images, and of what keeps writers out.
+    longest_save: Longest,
     layout: PhantomData<L>,
 }
 
-impl Store<InMemory> {
-    /// A store in memory, lost with the process: for tests and caches.
-    ///
-    /// # Errors
-    /// [`Error::Filter`] if the system has no randomness or no memory to give.
-    pub fn in_memory() -> Result<Self, Error> {
-        StoreBuilder::new().open(InMemory::new(), NoFiles)
-    }
-}
-
-#[cfg(feature = "redb")]
-impl Store<crate::engine::Redb> {
-    /// Opens the store in a directory, or makes one there: with redb, the merged layout, and
-    /// everything else as [`StoreBuilder`] would have it.
-    ///
-    /// # Errors
-    /// Those of [`StoreBuilder::open_dir`].
-    pub fn open_dir(path: impl AsRef<std::path::Path>) -> Result<Self, Error> {
-        StoreBuilder::new().open_dir(path)
-    }
-}
-
-impl Store<InMemory> {
-    /// Everything that can be chosen.
-    pub fn builder() -> StoreBuilder {
-        StoreBuilder::new()
-    }
-}
-
 impl<E: Engine, L: Layout> Store<E, L> {
-    /// Writes a record. If there is one under this key, its value is replaced.
-    ///
-    /// When this returns, the record is safe, as far as the store's
-    /// [`Durability`](crate::Durability) says.
-    ///
-    /// # Errors
-    /// [`Error::KeyTooLong`], [`Error::Full`] and [`Error::Engine`].
-    pub fn put(&self, key: impl AsRef<[u8]>, value: impl Into<Vec<u8>>) -> Result<(), Error> {
-        let mut batch = Batch::new();
-        batch.put(key, value);
-        self.write(batch)
-    }
-
-    /// Writes a record under a key that is not there yet: **the caller vouches for that**, and
-    /// saves the question. See [`Batch::insert_new`].
-    ///
-    /// # Errors
-    /// As [`put`](Self::put).
-    pub fn insert_new(
-        &self,
-        key: impl AsRef<[u8]>,
-        value: impl Into<Vec<u8>>,
-    ) -> Result<(), Error> {
-        let mut batch = Batch::new();
-        batch.insert_new(key, value);
-        self.write(batch)
-    }
-
-    /// Deletes a record. Says whether there was one.
-    ///
-    /// # Errors
-    /// [`Error::Engine`].
-    pub fn delete(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
-        let mut batch = Batch::new();
-        batch.delete(key);
-        Ok(self.apply(batch)?.deleted > 0)
-    }
-
-    /// Does all of it, or nothing.
-    ///
-    /// # Errors
-    /// As [`put`](Self::put).
-    pub fn write(&self, batch: Batch) -> Result<(), Error> {
-        self.apply(batch).map(|_| ())
-    }
-
     /// How many records there are. After a write has failed and the engine would not say
     /// whether it was made, it may be off by that, up to the next checkpoint.
     #[must_use]
@@ -213,49 +141,4 @@ impl<E: Engine, L: Layout> fmt::Debug for Store<E, L> {
             .field("records", &self.len())
             .finish_non_exhaustive()
     }
-}
-
-/// What one thread at a time does, for those that would rather skip it than wait.
-#[derive(Debug, Default)]
-struct Busy {
-    busy: Mutex<bool>,
-    done: Condvar,
-}
-
-impl Busy {
-    /// Runs `work` unless another thread is at it.
-    fn unless_busy<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
-        if std::mem::replace(&mut *self.busy.lock(), true) {
-            return None;
-        }
-        let _done = Done(self);
-        Some(work())
-    }
-
-    /// Runs `work` when no other thread is at it.
-    fn when_free<T>(&self, work: impl FnOnce() -> T) -> T {
-        let mut busy = self.busy.lock();
-        while *busy {
-            busy = self.done.wait(busy);
-        }
-        *busy = true;
-        drop(busy);
-        let _done = Done(self);
-        work()
-    }
-}
-
-/// Marks the work as done, also if it panicked.
-struct Done<'b>(&'b Busy);
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        *self.0.busy.lock() = false;
-        self.0.done.notify_one();
-    }
-}
-
-/// Raises a maximum.
-fn raise(maximum: &AtomicU64, to: u64) {
-    maximum.fetch_max(to, Ordering::Relaxed);
 }

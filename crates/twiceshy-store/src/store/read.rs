@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::filter::FilterChoice;
-use crate::generation::{Asked, Generation, Maybe, Spot};
+use crate::generation::{Asked, Generation, HashedKey, Maybe};
 use crate::layout::{Layout, Target};
 use crate::store::Store;
 
@@ -51,20 +51,18 @@ impl<E: Engine, L: Layout> Store<E, L> {
         let mut next: Option<Arc<Generation>> = None;
         loop {
             let generation = next.as_ref().unwrap_or(&current);
-            let spot = generation.spot(key);
-            let shard = generation.shard(spot.shard);
-            match shard.ask(&spot.key) {
+            let hashed = generation.hash(key);
+            let shard = generation.shard(hashed.shard);
+            match shard.ask(&hashed.rest) {
                 Asked::No => {
                     shard.counters.negative();
                     return Ok(None);
                 }
-                Asked::Moved(to) => next = Some(to),
-                Asked::Maybe(maybe) => {
-                    match self.look(generation, &spot, key, &maybe, &mut found)? {
-                        Look::Found | Look::Absent => return Ok(value),
-                        Look::Gone => {}
-                    }
-                }
+                Asked::Moved => next = generation.next(),
+                Asked::Maybe(maybe) => match self.look(generation, &hashed, &maybe, &mut found)? {
+                    Look::Found | Look::Absent => return Ok(value),
+                    Look::Gone => {}
+                },
             }
         }
     }
@@ -73,19 +71,18 @@ impl<E: Engine, L: Layout> Store<E, L> {
     fn look(
         &self,
         generation: &Arc<Generation>,
-        spot: &Spot<'_>,
-        key: &[u8],
+        key: &HashedKey<'_>,
         maybe: &Maybe,
         mut found: impl FnMut(&[u8]),
     ) -> Result<Look, Error> {
-        let shard = generation.shard(spot.shard);
+        let shard = generation.shard(key.shard);
         let snapshot = self.snapshot()?;
-        let learns = self.learns(maybe);
-        let target = target(generation, spot, key, learns.then_some(maybe));
+        // What is on its way is learnt where it arrives.
+        let learns = self.options.choice == FilterChoice::Adaptive && !maybe.moving;
+        let target = target(generation, key, learns.then_some(maybe));
         let mut keys = L::find(&snapshot, &target, &mut found)?;
-        if let (Some(_), Some(next)) = (&keys, &maybe.moving) {
-            let spot = next.spot(key);
-            let target = self::target(next, &spot, key, None);
+        if let (Some(_), true, Some(next)) = (&keys, maybe.moving, generation.next()) {
+            let target = self::target(&next, &next.hash(key.bytes), None);
             keys = L::find(&snapshot, &target, &mut found)?;
         }
         drop(snapshot);
@@ -93,20 +90,14 @@ impl<E: Engine, L: Layout> Store<E, L> {
             shard.counters.hit();
             return Ok(Look::Found);
         };
-        if shard.has_left(&spot.key, maybe) {
+        if shard.has_left(&key.rest, maybe) {
             return Ok(Look::Gone);
         }
-        shard.counters.false_positive(spot.key.word(1));
+        shard.counters.false_positive(key.rest.word(1));
         if learns {
-            self.learn(generation, spot, key, maybe, &keys);
+            self.learn(generation, key, maybe, &keys);
         }
         Ok(Look::Absent)
-    }
-
-    /// Can anything be learnt from a false positive here?
-    pub(super) fn learns(&self, maybe: &Maybe) -> bool {
-        // What is on its way is learnt where it arrives.
-        self.options.choice == FilterChoice::Adaptive && maybe.moving.is_none()
     }
 }
 
@@ -121,14 +112,13 @@ enum Look {
 /// Where to look for a record, and what for if it is not there.
 pub(super) fn target<'k>(
     generation: &Generation,
-    spot: &Spot<'_>,
-    key: &'k [u8],
+    key: &HashedKey<'k>,
     maybe: Option<&Maybe>,
 ) -> Target<'k> {
     Target {
         table: generation.table,
-        h0: spot.h0,
-        key,
+        h0: key.h0,
+        key: key.bytes,
         minirun: maybe.map(|maybe| maybe.range.clone()),
     }
 }

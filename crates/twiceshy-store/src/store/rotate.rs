@@ -23,115 +23,27 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use twiceshy::hash::Seed;
 
+use super::Store;
+use super::rotation::{Move, Phase, Step};
 use super::write::CommitOver;
-use super::{Busy, Store, raise};
 use crate::engine::{Changes, Durability, Engine};
 use crate::error::Error;
-use crate::generation::{Generation, STEP, Turn};
+use crate::generation::{Generation, STEP};
 use crate::hash_order::{self, entry};
 use crate::layout::Layout;
 use crate::meta::{self, Meta, Series};
-use crate::sync::Mutex;
+use crate::turn::Turn;
 
 /// Bytes after which a step has enough records, even if they are few.
 const MAX_BYTES: usize = 1 << 20;
 
 /// Behind the last hash.
 const END: u128 = 1 << 64;
-
-/// Which rotation is under way, if any.
-#[derive(Debug, Default)]
-pub(super) struct Rotator {
-    wanted: AtomicBool,
-    running: AtomicBool,
-    in_doubt: AtomicBool,
-    /// A step has failed, and nothing was committed since. Each one that fails leaves surplus
-    /// fingerprints behind; on a full disk they would be more and more.
-    stuck: AtomicBool,
-    state: Mutex<Option<State>>,
-    busy: Busy,
-}
-
-#[derive(Clone, Debug)]
-struct State {
-    from: Arc<Generation>,
-    next: Arc<Generation>,
-    frontier: u128,
-    /// The step that may have been taken.
-    doubt: Option<Step>,
-}
-
-/// Records move, and the frontier.
-#[derive(Clone, Debug)]
-struct Step {
-    below: u128,
-    /// How many of them come to which shard.
-    counts: Vec<(usize, u64)>,
-}
-
-impl Rotator {
-    /// Somebody shall begin a rotation, unless one is under way.
-    pub(super) fn request(&self) {
-        if !self.is_running() {
-            self.wanted.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Where records move to.
-    pub(super) fn next(&self) -> Option<Arc<Generation>> {
-        if !self.is_running() {
-            return None;
-        }
-        let state = self.state.lock();
-        state.as_ref().map(|state| Arc::clone(&state.next))
-    }
-
-    fn is_running(&self) -> bool {
-        self.running.load(Ordering::Acquire)
-    }
-
-    pub(super) fn is_stuck(&self) -> bool {
-        self.stuck.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn set_stuck(&self, stuck: bool) {
-        self.stuck.store(stuck, Ordering::Relaxed);
-    }
-
-    /// Is it unknown where some records are? What the one with the turn of a shard hears is true
-    /// for that shard.
-    pub(super) fn is_in_doubt(&self) -> bool {
-        self.in_doubt.load(Ordering::Acquire)
-    }
-
-    /// The one who says so has the turn of the shard that is concerned.
-    fn set_doubt(&self, doubt: Option<Step>) {
-        self.in_doubt.store(doubt.is_some(), Ordering::Release);
-        if let Some(state) = &mut *self.state.lock() {
-            state.doubt = doubt;
-        }
-    }
-
-    /// Goes on with a rotation that has come so far.
-    pub(super) fn resume(&self, from: &Arc<Generation>, next: &Arc<Generation>, frontier: u128) {
-        for shard in from.shards() {
-            shard.begin_to_move(next, frontier);
-        }
-        *self.state.lock() = Some(State {
-            from: Arc::clone(from),
-            next: Arc::clone(next),
-            frontier,
-            doubt: None,
-        });
-        self.wanted.store(false, Ordering::Relaxed);
-        self.running.store(true, Ordering::Release);
-    }
-}
 
 /// A record that moves.
 struct Moving {
@@ -184,8 +96,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
     /// One step, if there is one to take and nobody else is at it. The caller has no turn and
     /// is not in the gate.
     pub(super) fn rotate_a_little(&self) -> Result<(), Error> {
-        let wanted = self.rotation.wanted.load(Ordering::Relaxed);
-        if !wanted && !self.rotation.is_running() {
+        if !self.rotation.is_wanted_or_running() {
             return Ok(());
         }
         let step = self.rotation.busy.unless_busy(|| self.step());
@@ -196,77 +107,86 @@ impl<E: Engine, L: Layout> Store<E, L> {
     /// thread at a time.
     fn step(&self) -> Result<(), Error> {
         let _gate = self.gate.read();
-        if !self.rotation.is_running() {
-            if !self.rotation.wanted.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            self.begin_to_rotate()?;
-        }
         let start = Instant::now();
-        let result = self.move_some();
-        raise(&self.longest_step, start.elapsed().as_nanos() as u64);
+        let result = match self.rotation.phase() {
+            Phase::Idle => return Ok(()),
+            Phase::Wanted => self
+                .begin_to_rotate()
+                .and_then(|records| self.move_some(&records)),
+            Phase::Moving(records) => self.move_some(&records),
+            Phase::InDoubt(records, step) => self.ask_what_was_done(&records, &step),
+        };
+        self.longest_step.note_since(start);
         result
     }
 
-    fn begin_to_rotate(&self) -> Result<(), Error> {
+    fn begin_to_rotate(&self) -> Result<Move, Error> {
         let from = self.current.load_full();
         let series = Series {
             table: from.other_table(),
             seed: Seed::random()?,
         };
         let records = self.len();
-        let capacity = self.options.capacity.max(records + records / 4);
-        let next = self.new_generation(&series, capacity)?;
+        let mut plan = self.options.plan(&series);
+        plan.capacity = plan.capacity.max(records + records / 4);
+        let next = Generation::empty(&plan)?;
         let mut changes = Changes::new();
         meta::set_next(&mut changes, &series, 0);
         self.commit(changes, Durability::Sync)?;
         tracing::info!(records, "the change to a new seed begins");
-        self.rotation.resume(&from, &Arc::new(next), 0);
+        Ok(self.resume(from, Arc::new(next), 0))
+    }
+
+    /// Goes on with a rotation that has come so far.
+    pub(super) fn resume(
+        &self,
+        from: Arc<Generation>,
+        next: Arc<Generation>,
+        frontier: u128,
+    ) -> Move {
+        from.begin_to_move(&next, frontier);
+        let records = Move {
+            from,
+            next,
+            frontier,
+        };
+        self.rotation.set_phase(Phase::Moving(records.clone()));
+        records
+    }
+
+    /// The turn of the shard whose records move next.
+    fn turn_at_frontier(&self, records: &Move) -> Turn {
+        let index = match records.from.bits() {
+            0 => 0,
+            bits => (records.frontier >> (64 - bits)) as usize,
+        };
+        Turn::wait(&records.from, index)
+    }
+
+    /// Finds out whether a step was taken.
+    fn ask_what_was_done(&self, records: &Move, step: &Step) -> Result<(), Error> {
+        let turn = self.turn_at_frontier(records);
+        match self.has_moved(&records.next, step.below)? {
+            true => self.arrive(records, &turn, step),
+            false => self.rotation.set_phase(Phase::Moving(records.clone())),
+        }
         Ok(())
     }
 
-    pub(super) fn new_generation(
-        &self,
-        series: &Series,
-        capacity: u64,
-    ) -> Result<Generation, Error> {
-        let options = &self.options;
-        let measures = options.measures(series.seed);
-        let (table, bits) = (series.table, options.shard_bits);
-        let generation = Generation::empty(table, measures, bits, options.policy, capacity)?;
-        Ok(generation)
-    }
-
     /// Moves a few hundred records and the frontier.
-    fn move_some(&self) -> Result<(), Error> {
-        let Some(state) = self.rotation.state.lock().clone() else {
-            return Ok(());
-        };
-        let (from, next) = (&state.from, &state.next);
-        // Below the end, hence a word.
-        let frontier = state.frontier as u64;
-        let index = match from.bits() {
-            0 => 0,
-            bits => (frontier >> (64 - bits)) as usize,
-        };
-        let turn = Turn::wait(from, index);
-        if let Some(step) = &state.doubt {
-            let has_moved = self.has_moved(next, step.below)?;
-            self.rotation.set_doubt(None);
-            if has_moved {
-                self.arrive(&state, &turn, step);
-            }
-            return Ok(());
-        }
+    fn move_some(&self, records: &Move) -> Result<(), Error> {
+        let turn = self.turn_at_frontier(records);
+        let (from, next) = (&records.from, &records.next);
         let end = *turn.shard().place().all().end();
-        let (records, below) = self.records_from(from, frontier, end)?;
+        // Below the end, hence a word.
+        let (moving, below) = self.records_from(from, records.frontier as u64, end)?;
         turn.shard().set_moving(below);
 
         let mut by_shard = BTreeMap::<usize, Vec<(u64, Moving)>>::new();
-        for record in records {
-            let spot = next.spot(&record.key);
-            let list = by_shard.entry(spot.shard).or_default();
-            list.push((spot.h0, record));
+        for record in moving {
+            let key = next.hash(&record.key);
+            let (shard, h0) = (key.shard, key.h0);
+            by_shard.entry(shard).or_default().push((h0, record));
         }
         let mut turns = Vec::with_capacity(by_shard.len());
         let mut changes = Changes::new();
@@ -276,7 +196,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
             counts.push((index, list.len() as u64));
             let shard = turn.shard();
             let keys: Vec<_> = list.iter().map(|(_, r)| shard.hash(&r.key)).collect();
-            self.add(&turn, &keys.iter().collect::<Vec<_>>())?;
+            turn.add(self, &keys.iter().collect::<Vec<_>>())?;
             for (h0, record) in list {
                 changes.delete(from.table, entry(record.h0, &record.key));
                 changes.put(next.table, entry(h0, &record.key), record.value);
@@ -300,16 +220,17 @@ impl<E: Engine, L: Layout> Store<E, L> {
                 Ok(true) => {}
                 Ok(false) => return Err(error),
                 Err(_) => {
-                    self.rotation.set_doubt(Some(step));
+                    let doubt = Phase::InDoubt(records.clone(), step);
+                    self.rotation.set_phase(doubt);
                     return Err(error);
                 }
             }
         }
-        self.arrive(&state, &turn, &step);
+        self.arrive(records, &turn, &step);
         for turn in turns {
-            self.settle(turn);
+            turn.release(self);
         }
-        self.settle(turn);
+        turn.release(self);
         Ok(())
     }
 
@@ -325,8 +246,8 @@ impl<E: Engine, L: Layout> Store<E, L> {
 
     /// Tells everybody that records have moved. The caller has the turn of the shard that they
     /// have left.
-    fn arrive(&self, state: &State, turn: &Turn, step: &Step) {
-        let (shard, next) = (turn.shard(), &state.next);
+    fn arrive(&self, records: &Move, turn: &Turn, step: &Step) {
+        let (shard, next) = (turn.shard(), &records.next);
         shard.set_moved(step.below);
         for &(index, count) in &step.counts {
             next.shard(index).counters.add_records(count);
@@ -336,24 +257,23 @@ impl<E: Engine, L: Layout> Store<E, L> {
         if step.below > u128::from(*shard.place().all().end()) {
             shard.counters.set_records(0);
         }
-        if step.below == END {
-            self.current.store(Arc::clone(next));
-            let mut past = self.past.lock();
-            for shard in state.from.shards() {
-                shard.counters.add_to(&mut past);
-            }
-            // The window is about the filter that answers now.
-            (past.window_strangers, past.window_mistakes) = (0, 0);
-            drop(past);
-            *self.rotation.state.lock() = None;
-            // Full shards that are gone now may have asked for another.
-            self.rotation.wanted.store(false, Ordering::Relaxed);
-            self.rotation.running.store(false, Ordering::Release);
-            self.rotations.fetch_add(1, Ordering::Relaxed);
-            tracing::info!(records = next.records(), "the change to a new seed is done");
-        } else if let Some(state) = &mut *self.rotation.state.lock() {
-            state.frontier = step.below;
+        if step.below < END {
+            let mut records = records.clone();
+            records.frontier = step.below;
+            self.rotation.set_phase(Phase::Moving(records));
+            return;
         }
+        self.current.store(Arc::clone(next));
+        let mut past = self.past.lock();
+        for shard in records.from.shards() {
+            shard.counters.add_to(&mut past);
+        }
+        // The window is about the filter that answers now.
+        (past.window_strangers, past.window_mistakes) = (0, 0);
+        drop(past);
+        self.rotation.set_phase(Phase::Idle);
+        self.rotations.fetch_add(1, Ordering::Relaxed);
+        tracing::info!(records = next.records(), "the change to a new seed is done");
     }
 
     /// The next records to move, up to a hash, and the hash below which all have been found.

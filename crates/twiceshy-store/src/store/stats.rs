@@ -5,11 +5,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use super::Store;
+use crate::counters::Counts;
 use crate::engine::Engine;
 use crate::filter::FilterChoice;
+use crate::generation::Generation;
 use crate::layout::Layout;
 
-/// How a store is doing. Counted since it was opened.
+/// How a store or a guard is doing. Counted since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -45,17 +47,40 @@ pub struct Stats {
     pub grows: u64,
     /// How often the seed has changed.
     pub rotations: u64,
-    /// The longest that a call had to wait for a step of growing or of a change of seed.
+    /// The longest step of growing or of a change of seed that a call took along, its begin
+    /// included.
     pub longest_step: Duration,
+    /// The longest pause of all: such a step, an image of the filter that a write made because
+    /// much was learnt, or a checkpoint or [`verify`](Store::verify), which keeps writers out.
+    pub longest_pause: Duration,
 }
 
 impl<E: Engine, L: Layout> Store<E, L> {
     /// How the store is doing. Takes no lock that a lookup waits for.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let mut counts = *self.past.lock();
-        let (mut used, mut slots, mut bytes) = (0, 0, 0);
-        for generation in self.generations() {
+        let past = *self.past.lock();
+        let generations = self.generations();
+        let generations = generations.iter().map(|generation| &**generation);
+        let mut stats = Stats::of(self.options.choice, past, generations);
+        stats.rotations = self.rotations.load(Relaxed);
+        stats.longest_step = stats.longest_step.max(self.longest_step.get());
+        stats.longest_pause = stats.longest_step.max(self.longest_save.get());
+        stats
+    }
+}
+
+impl Stats {
+    /// Of what these generations count, and what others counted that are gone.
+    pub(crate) fn of<'g>(
+        choice: FilterChoice,
+        past: Counts,
+        generations: impl IntoIterator<Item = &'g Generation>,
+    ) -> Self {
+        let mut counts = past;
+        let (mut records, mut used, mut slots, mut bytes) = (0, 0, 0, 0);
+        for generation in generations {
+            records += generation.records();
             for shard in generation.shards() {
                 shard.counters.add_to(&mut counts);
                 let usage = shard.usage();
@@ -65,12 +90,12 @@ impl<E: Engine, L: Layout> Store<E, L> {
             }
         }
         // Without a filter everything is a "maybe", and none of them a mistake.
-        let mistakes = match self.options.choice {
+        let mistakes = match choice {
             FilterChoice::None => 0,
             _ => counts.false_positives,
         };
         Stats {
-            records: self.len(),
+            records,
             lookups: counts.negatives + counts.hits + counts.false_positives,
             filter_negatives: counts.negatives,
             verified_hits: counts.hits,
@@ -80,7 +105,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
             unlearnt: counts.unlearnt,
             engine_reads_avoided: counts.negatives,
             observed_fpr: match mistakes {
-                0 if self.options.choice == FilterChoice::None => f64::NAN,
+                0 if choice == FilterChoice::None => f64::NAN,
                 _ => counts.window_mistakes as f64 / counts.window_strangers as f64,
             },
             load: if slots == 0 {
@@ -89,9 +114,10 @@ impl<E: Engine, L: Layout> Store<E, L> {
                 used as f64 / slots as f64
             },
             filter_bytes: bytes,
-            grows: self.grows.load(Relaxed),
-            rotations: self.rotations.load(Relaxed),
-            longest_step: Duration::from_nanos(self.longest_step.load(Relaxed)),
+            grows: counts.grows,
+            rotations: 0,
+            longest_step: counts.longest_step,
+            longest_pause: counts.longest_step,
         }
     }
 }
@@ -121,6 +147,7 @@ impl fmt::Display for Stats {
         writeln!(f, "filter load         {:>13.1}%", 100.0 * self.load)?;
         writeln!(f, "shards grown        {:>14}", self.grows)?;
         writeln!(f, "seeds changed       {:>14}", self.rotations)?;
-        write!(f, "longest step        {:>14.1?}", self.longest_step)
+        writeln!(f, "longest step        {:>14.1?}", self.longest_step)?;
+        write!(f, "longest pause       {:>14.1?}", self.longest_pause)
     }
 }

@@ -68,12 +68,12 @@ impl<E: Engine, L: Layout> Store<E, L> {
             let verdict = match hash_order::split(entry) {
                 None => Err("an entry without a hash"),
                 Some((h0, key)) => {
-                    let spot = generation.spot(key);
-                    counts[spot.shard] += 1;
-                    match generation.shard(spot.shard).ask(&spot.key) {
-                        _ if spot.h0 != h0 => Err("a record under a hash that is not its own"),
+                    let key = generation.hash(key);
+                    counts[key.shard] += 1;
+                    match generation.shard(key.shard).ask(&key.rest) {
+                        _ if key.h0 != h0 => Err("a record under a hash that is not its own"),
                         Asked::No => Err("the filter denies a record that is there"),
-                        Asked::Moved(_) => Err("a record that should have moved"),
+                        Asked::Moved => Err("a record that should have moved"),
                         Asked::Maybe(_) => Ok(()),
                     }
                 }

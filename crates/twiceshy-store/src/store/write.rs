@@ -1,120 +1,167 @@
 //! Puts and deletes.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use twiceshy::hash::Hashed;
 
 use super::Store;
-use crate::batch::{Batch, Deed};
-use crate::builder::WhenFull;
-use crate::engine::{Changes, Engine};
+use crate::batch::{Batch, Op};
+use crate::engine::{Changes, Durability, Engine};
 use crate::error::Error;
 use crate::filter::FilterChoice;
-use crate::generation::{Asked, Generation, Spot, Turn};
+use crate::generation::{Asked, Generation, HashedKey};
 use crate::layout::Layout;
 use crate::store::read::target;
+use crate::turn::{Members, Turn};
 use crate::{hash_order, meta};
 
-/// What a batch did.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Applied {
-    pub(super) deleted: u64,
+/// What is to be done with a key, in the generation where its record is or shall be.
+struct Task<'b> {
+    key: HashedKey<'b>,
+    op: &'b mut Op,
+    /// The index of the turn in which it is done.
+    turn: usize,
+    exists: bool,
+    /// The other keys of its minirun, if they were read: a delete needs them.
+    others: Vec<Vec<u8>>,
 }
 
-/// A key of a batch, in the generation where its record is or shall be.
-struct Task<'b> {
-    turn: usize,
-    spot: Spot<'b>,
-    key: &'b [u8],
-    deed: Deed,
-    exists: bool,
-    /// All keys of its minirun, if they were read: a delete needs them.
-    minirun: Option<Vec<Vec<u8>>>,
-}
+/// Of a task that waits for its turn.
+const NO_TURN: usize = usize::MAX;
 
 impl<E: Engine, L: Layout> Store<E, L> {
-    pub(super) fn apply(&self, batch: Batch) -> Result<Applied, Error> {
+    /// Writes a record. If there is one under this key, its value is replaced.
+    ///
+    /// When this returns, the record is safe, as far as the store's
+    /// [`Durability`](crate::Durability) says.
+    ///
+    /// # Errors
+    /// [`Error::KeyTooLong`], [`Error::Full`] and [`Error::Engine`].
+    pub fn put(&self, key: impl AsRef<[u8]>, value: impl Into<Vec<u8>>) -> Result<(), Error> {
+        self.apply_one(key.as_ref(), Op::Put(value.into()))?;
+        Ok(())
+    }
+
+    /// Writes a record under a key that is not there yet, **as the caller says**. See
+    /// [`Batch::insert_new`].
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn insert_new(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: impl Into<Vec<u8>>,
+    ) -> Result<(), Error> {
+        self.apply_one(key.as_ref(), Op::InsertNew(value.into()))?;
+        Ok(())
+    }
+
+    /// Deletes a record. Says whether there was one.
+    ///
+    /// # Errors
+    /// [`Error::Engine`].
+    pub fn delete(&self, key: impl AsRef<[u8]>) -> Result<bool, Error> {
+        Ok(self.apply_one(key.as_ref(), Op::Delete)? > 0)
+    }
+
+    /// Does all of it, or nothing.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn write(&self, mut batch: Batch) -> Result<(), Error> {
         let durability = batch.durability.unwrap_or(self.options.durability);
-        for key in batch.deeds.keys() {
+        let ops = batch.ops.iter_mut().map(|(key, op)| (&key[..], op));
+        self.apply(ops, durability)?;
+        Ok(())
+    }
+
+    fn apply_one(&self, key: &[u8], mut op: Op) -> Result<u64, Error> {
+        self.apply([(key, &mut op)].into_iter(), self.options.durability)
+    }
+
+    /// Does all of it, or nothing. Says how many records are deleted.
+    fn apply<'b>(
+        &self,
+        ops: impl Iterator<Item = (&'b [u8], &'b mut Op)>,
+        durability: Durability,
+    ) -> Result<u64, Error> {
+        let current = self.current.load_full();
+        let task = |(key, op)| {
             self.check_len(key)?;
+            Ok(Task {
+                key: current.hash(key),
+                op,
+                turn: NO_TURN,
+                exists: false,
+                others: Vec::new(),
+            })
+        };
+        let mut tasks: Vec<Task<'b>> = ops.map(task).collect::<Result<_, Error>>()?;
+        if tasks.is_empty() {
+            return Ok(0);
         }
-        if batch.is_empty() {
-            return Ok(Applied::default());
-        }
-        let (gate, turns, mut tasks) = loop {
+        let (gate, turns) = loop {
             let gate = self.gate.read();
-            let (turns, tasks) = self.take_turns(&batch);
+            let turns = self.take_turns(&current, &mut tasks);
             if !self.rotation.is_in_doubt() {
-                break (gate, turns, tasks);
+                break (gate, turns);
             }
             // Nobody knows where some records are. If the engine does not say, this fails.
             drop((turns, gate));
             self.resolve_doubt()?;
+            for task in &mut tasks {
+                task.key = current.hash(task.key.bytes);
+            }
         };
         let result = self.apply_in_turn(&turns, &mut tasks, durability);
-        let news = |turn| {
-            let new = |task: &&Task<'_>| task.turn == turn && task.is_new();
-            tasks.iter().filter(new).count() as u64
-        };
-        for (i, turn) in turns.into_iter().enumerate() {
+        for (turn, tasks) in turns.into_iter().zip(by_turn(&tasks)) {
             // Hand over more keys than have come, so that growing comes to an end.
-            self.tend(&turn, news(i) / 64);
-            self.settle(turn);
+            turn.grow_if_full(self, count(tasks, Task::is_new) / 64);
+            turn.release(self);
         }
         drop(gate);
-        self.maintain();
+        self.do_what_is_due();
         result
     }
 
-    /// Takes the turns of all shards that the keys of a batch belong to: generations from old
-    /// to new, in each the shards from low to high. Everyone does it in that order, so nobody
-    /// waits in a circle.
-    fn take_turns<'b>(&self, batch: &'b Batch) -> (Vec<Turn>, Vec<Task<'b>>) {
-        let (mut turns, mut tasks) = (Vec::new(), Vec::new());
-        let mut generation = self.current.load_full();
-        let mut keys: Vec<(&'b Vec<u8>, &'b Deed)> = batch.deeds.iter().collect();
+    /// Takes the turns of all shards that the keys of tasks belong to: generations from old to
+    /// new, in each the shards from low to high. Everyone does it in that order, so nobody waits
+    /// in a circle. The tasks are in the order of their turns then.
+    fn take_turns(&self, current: &Arc<Generation>, tasks: &mut [Task<'_>]) -> Vec<Turn> {
+        let mut turns = Vec::new();
+        let mut generation = Arc::clone(current);
+        let mut rest = tasks;
         loop {
-            let mut by_shard = BTreeMap::<usize, Vec<_>>::new();
-            for (key, deed) in keys {
-                let spot = generation.spot(key);
-                by_shard
-                    .entry(spot.shard)
-                    .or_default()
-                    .push((spot, key, deed));
-            }
-            let mut moved = Vec::new();
-            let mut next: Option<Arc<Generation>> = None;
-            for (index, list) in by_shard {
-                let turn = Turn::wait(&generation, index);
+            rest.sort_by_key(|task| task.key.shard);
+            let mut any_moved = false;
+            for tasks in rest.chunk_by_mut(|a, b| a.key.shard == b.key.shard) {
+                let turn = Turn::wait(&generation, tasks[0].key.shard);
                 let mut is_needed = false;
-                for (spot, key, deed) in list {
+                for task in tasks {
                     // With the turn in hand, what has not moved stays.
-                    if let Some(to) = turn.shard().moved(&spot.key) {
-                        next = Some(to);
-                        moved.push((key, deed));
-                        continue;
-                    }
-                    is_needed = true;
-                    tasks.push(Task {
-                        turn: turns.len(),
-                        spot,
-                        key,
-                        deed: deed.clone(),
-                        exists: false,
-                        minirun: None,
-                    });
+                    let has_moved = turn.shard().has_moved(&task.key.rest);
+                    task.turn = match has_moved {
+                        true => NO_TURN,
+                        false => turns.len(),
+                    };
+                    is_needed |= !has_moved;
+                    any_moved |= has_moved;
                 }
-                if is_needed {
-                    turns.push(turn);
-                } else {
-                    self.settle(turn);
+                match is_needed {
+                    true => turns.push(turn),
+                    false => turn.release(self),
                 }
             }
-            match next {
-                Some(next) => (generation, keys) = (next, moved),
-                None => return (turns, tasks),
+            let Some(to) = generation.next().filter(|_| any_moved) else {
+                return turns;
+            };
+            generation = to;
+            rest.sort_by_key(|task| task.turn);
+            let moved = rest.partition_point(|task| task.turn != NO_TURN);
+            rest = &mut rest[moved..];
+            for task in &mut *rest {
+                task.key = generation.hash(task.key.bytes);
             }
         }
     }
@@ -123,45 +170,42 @@ impl<E: Engine, L: Layout> Store<E, L> {
         &self,
         turns: &[Turn],
         tasks: &mut [Task<'_>],
-        durability: crate::Durability,
-    ) -> Result<Applied, Error> {
+        durability: Durability,
+    ) -> Result<u64, Error> {
         for task in &mut *tasks {
             self.look_up(&turns[task.turn], task)?;
         }
-        self.check_room(turns, tasks)?;
+        for (turn, tasks) in turns.iter().zip(by_turn(tasks)) {
+            turn.find_room(self, count(tasks, Task::is_new))?;
+        }
         // Fingerprints first, the commit second: a committed key always has one.
-        for (i, turn) in turns.iter().enumerate() {
-            let news = |task: &&Task<'_>| task.turn == i && task.is_new();
-            let news: Vec<_> = (tasks.iter().filter(news))
-                .map(|task| &task.spot.key)
-                .collect();
-            self.add(turn, &news)?;
+        for (i, (turn, of_turn)) in turns.iter().zip(by_turn(tasks)).enumerate() {
+            if let Err(error) = turn.add(self, &hashes(of_turn, Task::is_new)) {
+                self.drop_prints(&turns[..i], tasks, Task::is_new);
+                return Err(error);
+            }
         }
         let mut changes = Changes::new();
         for task in &mut *tasks {
             let table = turns[task.turn].generation().table;
-            let (h0, key, is_new) = (task.spot.h0, task.key, task.is_new());
-            match std::mem::replace(&mut task.deed, Deed::Delete) {
-                Deed::Put(value) => {
+            let (h0, key, is_new) = (task.key.h0, task.key.bytes, task.is_new());
+            match task.op {
+                Op::Put(value) | Op::InsertNew(value) => {
+                    let value = std::mem::take(value);
                     L::put(&mut changes, table, h0, key, value, is_new);
-                    task.deed = Deed::Put(Vec::new());
                 }
-                Deed::InsertNew(value) => {
-                    L::put(&mut changes, table, h0, key, value, is_new);
-                    task.deed = Deed::InsertNew(Vec::new());
-                }
-                Deed::Delete if task.exists => L::delete(&mut changes, table, h0, key),
-                Deed::Delete => {}
+                Op::Delete if task.exists => L::delete(&mut changes, table, h0, key),
+                Op::Delete => {}
             }
         }
         if changes.is_empty() {
-            return Ok(Applied::default());
+            return Ok(0);
         }
         let over = CommitOver(turns);
         let committed = self.commit(changes, durability);
         drop(over);
         match committed {
-            Ok(()) => Ok(self.count(turns, tasks)),
+            Ok(()) => Ok(self.finish(turns, tasks)),
             Err(error) => {
                 self.find_out(turns, tasks);
                 Err(error)
@@ -169,40 +213,44 @@ impl<E: Engine, L: Layout> Store<E, L> {
         }
     }
 
-    /// Counts what was committed, and takes the fingerprints of deleted keys away.
-    fn count(&self, turns: &[Turn], tasks: &mut [Task<'_>]) -> Applied {
+    /// Counts what was committed, and takes the fingerprints of deleted keys away. Says how many
+    /// these are.
+    fn finish(&self, turns: &[Turn], tasks: &[Task<'_>]) -> u64 {
         let mut deleted = 0;
-        for task in &*tasks {
-            let counters = &turns[task.turn].shard().counters;
-            if task.is_new() {
-                counters.add_records(1);
-            } else if task.is_gone() {
-                counters.remove_records(1);
-                deleted += 1;
-            }
+        for (turn, tasks) in turns.iter().zip(by_turn(tasks)) {
+            let (new, gone) = (count(tasks, Task::is_new), count(tasks, Task::is_gone));
+            turn.shard().counters.add_records(new);
+            turn.shard().counters.remove_records(gone);
+            deleted += gone;
         }
-        self.drop_prints(turns, tasks, Task::is_gone);
-        Applied { deleted }
+        match (turns, tasks) {
+            // Its minirun is as it was read.
+            ([turn], [task]) if task.is_gone() => {
+                let others = task.others.iter().map(|key| turn.shard().hash(key));
+                if let Err(error) = turn.drop_print(self, &task.key.rest, others.collect()) {
+                    self.warn("a fingerprint of a deleted key stays", &error.into());
+                }
+            }
+            _ => self.drop_prints(turns, tasks, Task::is_gone),
+        }
+        deleted
     }
 
     /// A commit has failed, and may have been made all the same. Looks which, so that counts
     /// and fingerprints are right in either case. If the engine does not even say that, surplus
     /// fingerprints stay, and records are counted anew before a checkpoint.
-    fn find_out(&self, turns: &[Turn], tasks: &mut [Task<'_>]) {
-        // All of it is there or nothing, so any that makes a difference will do; but that a key
-        // is new is not certain if the caller says so.
-        let is_promise = |task: &&Task<'_>| matches!(task.deed, Deed::InsertNew(_));
+    fn find_out(&self, turns: &[Turn], tasks: &[Task<'_>]) {
+        // All of it is there or nothing, so any that makes a difference will do.
         let mut telling = tasks.iter().filter(|task| task.is_new() || task.is_gone());
-        let promised = tasks.iter().find(is_promise);
-        let Some(task) = telling.find(|task| !is_promise(task)).or(promised) else {
+        let Some(task) = telling.next() else {
             return;
         };
-        let target = target(turns[task.turn].generation(), &task.spot, task.key, None);
+        let target = target(turns[task.turn].generation(), &task.key, None);
         let is_there = (self.snapshot())
             .and_then(|snapshot| L::find(&snapshot, &target, |_| ()))
             .map(|absent| absent.is_none());
         match is_there {
-            Ok(is_there) if is_there == task.is_new() => drop(self.count(turns, tasks)),
+            Ok(is_there) if is_there == task.is_new() => drop(self.finish(turns, tasks)),
             Ok(_) => self.drop_prints(turns, tasks, Task::is_new),
             Err(error) => {
                 tracing::warn!(%error, "nobody knows whether a failed commit was made");
@@ -215,89 +263,52 @@ impl<E: Engine, L: Layout> Store<E, L> {
 
     /// Is the key there? Asks the filter, and the engine if that says "maybe".
     fn look_up(&self, turn: &Turn, task: &mut Task<'_>) -> Result<(), Error> {
-        if let Deed::InsertNew(_) = task.deed {
+        let counters = &turn.shard().counters;
+        let is_promise = matches!(task.op, Op::InsertNew(_));
+        if is_promise && self.options.choice == FilterChoice::None {
+            counters.set_unsure();
             return Ok(());
         }
-        let shard = turn.shard();
-        let Asked::Maybe(maybe) = shard.ask(&task.spot.key) else {
-            shard.counters.negative();
+        let Asked::Maybe(maybe) = turn.shard().ask(&task.key.rest) else {
+            if !is_promise {
+                counters.negative();
+            }
             return Ok(());
         };
         let snapshot = self.snapshot()?;
-        let adaptive = self.options.choice == FilterChoice::Adaptive;
-        if adaptive && matches!(task.deed, Deed::Delete) {
-            let keys = hash_order::keys(&snapshot, turn.generation().table, &maybe.range)?;
-            task.exists = keys.iter().any(|key| key == task.key);
-            task.minirun = Some(keys);
+        if self.options.choice == FilterChoice::Adaptive && matches!(task.op, Op::Delete) {
+            let table = turn.generation().table;
+            let mut keys = hash_order::keys(&snapshot, table, &maybe.range)?;
+            let own = keys.iter().position(|key| key == task.key.bytes);
+            task.exists = own.map(|at| keys.swap_remove(at)).is_some();
+            task.others = keys;
         } else {
-            let target = target(turn.generation(), &task.spot, task.key, None);
+            let target = target(turn.generation(), &task.key, None);
             task.exists = L::find(&snapshot, &target, |_| ())?.is_none();
         }
         match task.exists {
-            true => shard.counters.hit(),
-            false => shard.counters.false_positive(task.spot.key.word(1)),
+            _ if is_promise => {}
+            true => counters.hit(),
+            false => counters.false_positive(task.key.rest.word(1)),
         }
         Ok(())
     }
 
-    /// Where the filter may not grow: is there room for all that is new?
-    fn check_room(&self, turns: &[Turn], tasks: &[Task<'_>]) -> Result<(), Error> {
-        if self.options.when_full != WhenFull::Refuse {
-            return Ok(());
+    /// Takes the fingerprints of keys away that were deleted, or are not put.
+    fn drop_prints<'b>(
+        &self,
+        turns: &[Turn],
+        tasks: &[Task<'b>],
+        which: impl Fn(&Task<'b>) -> bool,
+    ) {
+        for (turn, tasks) in turns.iter().zip(by_turn(tasks)) {
+            turn.drop_prints(self, hashes(tasks, &which));
         }
-        let mut news = vec![0; turns.len()];
-        for task in tasks.iter().filter(|task| task.is_new()) {
-            news[task.turn] += 1;
-        }
-        let full = |(turn, &news): (&Turn, &u64)| news > 0 && turn.shard().is_full(news);
-        if turns.iter().zip(&news).any(full) {
-            let records = self.len();
-            return Err(Error::Full { records });
-        }
-        Ok(())
-    }
-
-    /// Adds fingerprints. If there is no room for them at all, lets the filter grow to the end
-    /// first: afterwards, the keys that the engine has would not be all that need one.
-    pub(super) fn add(&self, turn: &Turn, keys: &[&Hashed<'_>]) -> Result<(), Error> {
-        let shard = turn.shard();
-        while self.options.when_full != WhenFull::Refuse && !shard.has_slots(keys.len() as u64) {
-            self.grow_to_the_end(turn)?;
-        }
-        let mut added = 0;
-        while let Some(key) = keys.get(added) {
-            match shard.add(key) {
-                Ok(()) => added += 1,
-                Err(twiceshy::Error::Full { .. }) if self.options.when_full == WhenFull::Refuse => {
-                    let records = self.len();
-                    return Err(Error::Full { records });
-                }
-                Err(twiceshy::Error::Full { .. }) => {
-                    // Slots are left, but not where one is needed. What was added so far is
-                    // added again: the engine doesn't know of it, so it was not handed over. If
-                    // it is there all the same, one of the two is surplus.
-                    self.grow_to_the_end(turn)?;
-                    added = 0;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
-    }
-
-    fn grow_to_the_end(&self, turn: &Turn) -> Result<(), Error> {
-        self.begin_to_grow(turn)?;
-        while !self.grow(turn)? {}
-        Ok(())
     }
 
     /// Commits changes. The first commit after a checkpoint says that the filter file is out of
     /// date, in the same transaction.
-    pub(super) fn commit(
-        &self,
-        mut changes: Changes,
-        durability: crate::Durability,
-    ) -> Result<(), Error> {
+    pub(super) fn commit(&self, mut changes: Changes, durability: Durability) -> Result<(), Error> {
         let was_clean = self.clean.load(Ordering::Acquire);
         if was_clean {
             meta::clear_checkpoint(&mut changes);
@@ -311,69 +322,6 @@ impl<E: Engine, L: Layout> Store<E, L> {
             self.clean.store(false, Ordering::Release);
         }
         Ok(())
-    }
-
-    /// Takes the fingerprints of keys away that are not there any more, now that the commit has
-    /// happened; or that were not put, as it has not.
-    fn drop_prints<'b>(
-        &self,
-        turns: &[Turn],
-        tasks: &mut [Task<'b>],
-        is_gone: impl Fn(&Task<'b>) -> bool,
-    ) {
-        let alone = tasks.len() == 1;
-        let mut gone: Vec<usize> = (0..tasks.len()).filter(|&i| is_gone(&tasks[i])).collect();
-        while let Some(i) = gone.pop() {
-            let turn = &turns[tasks[i].turn];
-            let shard = turn.shard();
-            let minirun = tasks[i].minirun.take().filter(|_| alone);
-            let keys = match minirun {
-                Some(keys) => Ok(Some(keys)),
-                None => self.keys_after(turn, tasks, i, &gone),
-            };
-            let keys = match keys {
-                Ok(Some(keys)) => keys,
-                // It is there after all: the promise that it was new was not kept.
-                Ok(None) => continue,
-                Err(error) => {
-                    // Nobody misses it: the next adaptation near it drops it.
-                    tracing::warn!(%error, "a fingerprint of a deleted key stays");
-                    continue;
-                }
-            };
-            let hashed: Vec<_> = keys.iter().map(|key| shard.hash(key)).collect();
-            if let Err(error) = shard.drop_print(&tasks[i].spot.key, &hashed, self.options.leave) {
-                tracing::warn!(%error, "a fingerprint of a deleted key stays");
-            }
-        }
-    }
-
-    /// The keys of a deleted key's minirun: those that the engine has now, itself, and those
-    /// that were deleted with it and still have their fingerprints. `None` if the engine has it.
-    fn keys_after(
-        &self,
-        turn: &Turn,
-        tasks: &[Task<'_>],
-        i: usize,
-        gone: &[usize],
-    ) -> Result<Option<Vec<Vec<u8>>>, Error> {
-        let task = &tasks[i];
-        let range = turn.shard().range_of(&task.spot.key);
-        if self.options.choice != FilterChoice::Adaptive {
-            let is_promise = matches!(task.deed, Deed::InsertNew(_));
-            return Ok((!is_promise).then(Vec::new));
-        }
-        let mut keys = hash_order::keys(&self.snapshot()?, turn.generation().table, &range)?;
-        if keys.iter().any(|key| key == task.key) {
-            return Ok(None);
-        }
-        for &other in gone.iter().chain([&i]) {
-            let other = &tasks[other];
-            if other.turn == task.turn && range.contains(&other.spot.h0) {
-                keys.push(other.key.to_vec());
-            }
-        }
-        Ok(Some(keys))
     }
 }
 
@@ -391,11 +339,25 @@ impl Drop for CommitOver<'_> {
 impl Task<'_> {
     /// Does it add a record?
     fn is_new(&self) -> bool {
-        !self.exists && !matches!(self.deed, Deed::Delete)
+        !self.exists && !matches!(self.op, Op::Delete)
     }
 
     /// Does it take one away?
     fn is_gone(&self) -> bool {
-        self.exists && matches!(self.deed, Deed::Delete)
+        self.exists && matches!(self.op, Op::Delete)
     }
+}
+
+/// The tasks of each turn.
+fn by_turn<'s, 'b>(tasks: &'s [Task<'b>]) -> impl Iterator<Item = &'s [Task<'b>]> {
+    tasks.chunk_by(|a, b| a.turn == b.turn)
+}
+
+fn count<'b>(tasks: &[Task<'b>], which: impl Fn(&Task<'b>) -> bool) -> u64 {
+    tasks.iter().filter(|task| which(task)).count() as u64
+}
+
+fn hashes<'s, 'b>(tasks: &'s [Task<'b>], which: impl Fn(&Task<'b>) -> bool) -> Vec<&'s Hashed<'b>> {
+    let tasks = tasks.iter().filter(|task| which(task));
+    tasks.map(|task| &task.key.rest).collect()
 }

@@ -153,7 +153,7 @@ impl Isa for Avx2 {
         _: &Packed,
         scan: &SlotScan,
     ) -> Scanned {
-        // SAFETY: see `Avx2`; the block has 64 slots of that width, and slack behind them.
+        // SAFETY: see `Avx2`; the block has 64 slots of that width, and padding behind them.
         unsafe { avx2_scan::scan::<STRICT>(block.slots(), scan) }
     }
 

@@ -2,7 +2,7 @@
 //! comparison.
 //!
 //! ```text
-//! | block 0 | block 1 | …  | block count - 1 | slack |
+//! | block 0 | block 1 | …  | block count - 1 | padding |
 //! |- stride -|
 //! ```
 
@@ -55,7 +55,7 @@ const fn stride<L: Lane>(slot_bits: u32) -> usize {
     HEADER + L::BYTES + slot_bits as usize * 8
 }
 
-/// Bytes of so many blocks and the slack behind them; `None` if they can't be counted.
+/// Bytes of so many blocks and the padding behind them; `None` if they can't be counted.
 #[must_use]
 pub fn bytes_of_blocks<L: Lane>(count: u64, slot_bits: u32) -> Option<u64> {
     let bytes = count.checked_mul(stride::<L>(slot_bits) as u64)?;
@@ -68,7 +68,7 @@ impl<M: Bytes, L: Lane> Blocks<M, L> {
     pub fn new(memory: M, packed: Packed, count: u64) -> Option<Self> {
         let bytes = bytes_of_blocks::<L>(count, packed.bits())?;
         let stride = stride::<L>(packed.bits());
-        // The room is more than the slack, so at least the last block is not among them.
+        // The room is more than the padding, so at least the last block is not among them.
         let with_next = bytes.saturating_sub((HEADER + L::BYTES + ROOM) as u64) / stride as u64;
         (memory.as_ref().len() as u64 == bytes).then(|| Blocks {
             memory,
@@ -88,7 +88,7 @@ impl<M: Bytes, L: Lane> Blocks<M, L> {
 
     /// The bytes behind the last block.
     #[must_use]
-    pub fn slack(&self) -> &[u8] {
+    pub fn padding(&self) -> &[u8] {
         let bytes = self.bytes();
         &bytes[bytes.len() - SLACK..]
     }
@@ -112,7 +112,7 @@ impl<M: Bytes, L: Lane> Blocks<M, L> {
         }
         let start = self.memory.as_ref().as_ptr();
         // SAFETY: by `new` and the promise of `Bytes`, `count` blocks of `stride` bytes and
-        // the slack are there, and this is one of them.
+        // the padding are there, and this is one of them.
         Some(unsafe {
             let start = start.add(block as usize * self.stride);
             RawBlock::from_raw(start, HEADER + L::BYTES, &self.packed)
@@ -268,7 +268,7 @@ mod tests {
             let at = block as usize * 98;
             assert_eq!(blocks.get(block).lane(), &bytes[at + 18..at + 26]);
         }
-        assert_eq!(blocks.slack(), &bytes[3 * 98..]);
+        assert_eq!(blocks.padding(), &bytes[3 * 98..]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! costs one comparison, and none if its number was made by [`Below`].
 //!
 //! ```text
-//! | cell 0 | cell 1 | … | cell count - 1 | zero bits | slack |
+//! | cell 0 | cell 1 | … | cell count - 1 | zero bits | padding |
 //! |- bits -|
 //! ```
 //!
@@ -48,7 +48,7 @@ impl Starts for AtBits {
     const AT_BYTES: bool = false;
 }
 
-/// Bytes of so many cells and the slack behind them; `None` if they can't be counted.
+/// Bytes of so many cells and the padding behind them; `None` if they can't be counted.
 #[must_use]
 pub fn bytes_of_cells(count: u64, bits: u32) -> Option<usize> {
     let bytes = count.checked_mul(bits.into())?.div_ceil(8);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! byte  0                    18                 slots_at              + 8w        + 32
-//!       | header, 18 bytes   | lane (or none)   | 64 slots of w bits  | slack     |
+//!       | header, 18 bytes   | lane (or none)   | 64 slots of w bits  | padding   |
 //! ```
 //!
 //! Slots are read by whole words and shifted by whole vectors, so some bytes behind them
@@ -161,7 +161,7 @@ impl<'t> RawBlock<'t> {
         unsafe { I::scan::<STRICT>(self, self.packed, scan) }
     }
 
-    /// Where the slots start: valid for reads of all of them and the slack.
+    /// Where the slots start: valid for reads of all of them and the padding.
     #[cfg(all(target_arch = "x86_64", not(twiceshy_portable)))]
     #[inline(always)]
     pub(super) fn slots(&self) -> *const u8 {
@@ -300,7 +300,7 @@ impl<'t> RawBlockMut<'t> {
         let bits = self.packed.bits();
         let out = self.as_ref().window(to) & mask_below(bits);
         // SAFETY: 64 slots are as many words as a slot has bits; before them is the header,
-        // behind them the slack.
+        // behind them the padding.
         unsafe {
             let words = self.start.add(self.slots_at);
             I::shift_words_up(

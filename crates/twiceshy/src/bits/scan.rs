@@ -121,7 +121,7 @@ mod tests {
         #[inline(always)]
         fn run<I: Isa>(self) -> Scanned {
             let blocks: Blocks<&[u8], NoLane> =
-                Blocks::new(self.0, self.1.clone(), 1).expect("one block and its slack");
+                Blocks::new(self.0, self.1.clone(), 1).expect("one block and its padding");
             blocks.get(0).scan::<I, STRICT>(self.2)
         }
     }

@@ -67,7 +67,7 @@ impl<H: StreamHash, M: Bytes, P: Probes> FileFilter<M> for BitFilter<H, P, M> {
             memory,
             probes,
             len: header.live,
-            keyed: H::keyed(&header.seed),
+            hasher: H::keyed(&header.seed),
             seed: header.seed,
             cpu: Cpu::detect(),
         })

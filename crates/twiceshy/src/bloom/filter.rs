@@ -5,7 +5,7 @@ use std::fmt;
 use super::probes::sealed::Knowledge as _;
 use super::probes::{OneSided, Probes, ones};
 use super::sizing::Size;
-use crate::batch::{ahead, in_pieces};
+use crate::batch::ahead;
 use crate::bits::{Bytes, Cpu, Isa, dispatch};
 use crate::error::Error;
 use crate::facade::facade;
@@ -26,7 +26,7 @@ pub struct BitFilter<H: StreamHash, P: Probes, M = Memory> {
     pub(super) memory: M,
     pub(super) probes: P,
     pub(super) len: u64,
-    pub(super) keyed: H::Keyed,
+    pub(super) hasher: H::Keyed,
     pub(super) seed: Seed,
     pub(super) cpu: Cpu,
 }
@@ -69,7 +69,7 @@ impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
     fn contains_hashes_on<I: Isa>(&self, hashes: &[u64], found: &mut [bool]) {
         let (probes, bytes) = (self.probes, self.memory.as_ref());
         let prefetch = |h0| probes.prefetch(bytes, h0);
-        ahead(hashes, found, prefetch, |h0| probes.contains(bytes, h0));
+        ahead(hashes, found, prefetch, |_, h0| probes.contains(bytes, h0));
     }
 }
 
@@ -111,7 +111,7 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
             memory: Memory::zeroed(bytes, huge_pages)?,
             probes: P::of(bits, hashes, knows),
             len: 0,
-            keyed: H::keyed(&seed),
+            hasher: H::keyed(&seed),
             seed,
             cpu: Cpu::detect(),
         })
@@ -120,7 +120,7 @@ impl<H: StreamHash, P: Probes> BitFilter<H, P> {
     /// Adds a key.
     #[inline(always)]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) {
-        self.set(first_word::<H, K>(&self.keyed, key));
+        self.set(first_word::<H, K>(&self.hasher, key));
     }
 
     /// [`insert`](Self::insert) for a key that is hashed already.
@@ -254,19 +254,6 @@ impl<H: StreamHash, M: Bytes, P: Probes> BitFilter<H, P, M> {
             return Err(Violation::new("there are keys without a bit", self.len));
         }
         Ok(())
-    }
-
-    #[inline(always)]
-    fn contains_all_by<K>(&self, keys: &[K], hash: impl Fn(&K) -> u64, answers: &mut Vec<bool>) {
-        answers.clear();
-        answers.reserve(keys.len());
-        in_pieces(
-            keys,
-            hash,
-            |hashes, found, _| self.contains_hashes(hashes, found),
-            |_, h0| self.contains_h0(h0),
-            |_, found| answers.extend_from_slice(found),
-        );
     }
 }
 

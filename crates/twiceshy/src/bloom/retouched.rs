@@ -95,7 +95,7 @@ impl<H: StreamHash> From<BloomFilter<H>> for RetouchedBloomFilter<H> {
             probes: Scattered::of(filter.bits(), filter.hashes(), Cleared(0)),
             memory: filter.memory,
             len: filter.len,
-            keyed: filter.keyed,
+            hasher: filter.hasher,
             seed: filter.seed,
             cpu: filter.cpu,
         }

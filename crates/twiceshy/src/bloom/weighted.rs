@@ -163,7 +163,7 @@ impl<H: StreamHash> WeightedBloomFilter<H> {
     /// Adds a key with so many hashes: at most as many as the heaviest class has.
     #[inline]
     pub fn insert_with<K: Key + ?Sized>(&mut self, key: &K, hashes: u32) {
-        self.insert_some(first_word::<H, K>(&self.keyed, key), hashes);
+        self.insert_some(first_word::<H, K>(&self.hasher, key), hashes);
     }
 
     /// [`insert_with`](Self::insert_with) for a key that is hashed already.
@@ -189,7 +189,7 @@ impl<H: StreamHash, M: Bytes> WeightedBloomFilter<H, M> {
     #[inline]
     #[must_use]
     pub fn contains_with<K: Key + ?Sized>(&self, key: &K, hashes: u32) -> bool {
-        self.contains_some(first_word::<H, K>(&self.keyed, key), hashes)
+        self.contains_some(first_word::<H, K>(&self.hasher, key), hashes)
     }
 
     /// [`contains_with`](Self::contains_with) for a key that is hashed already.

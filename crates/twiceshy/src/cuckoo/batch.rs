@@ -2,7 +2,7 @@
 
 use super::alternate::Alternate;
 use super::filter::{Core, PartialKeyFilter};
-use crate::batch::{ahead, in_pieces};
+use crate::batch::ahead;
 use crate::bits::Bytes;
 use crate::hash::StreamHash;
 
@@ -24,28 +24,8 @@ impl<H: StreamHash, M: Bytes, A: Alternate> PartialKeyFilter<H, A, M> {
     }
 
     #[inline(always)]
-    pub(super) fn contains_all_by<K>(
-        &self,
-        keys: &[K],
-        hash: impl Fn(&K) -> u64,
-        answers: &mut Vec<bool>,
-    ) {
-        let core = &self.core;
-        answers.clear();
-        answers.reserve(keys.len());
-        in_pieces(
-            keys,
-            hash,
-            |hashes, found, _| {
-                ahead(
-                    hashes,
-                    found,
-                    |h0| core.prefetch(h0),
-                    |h0| core.contains(h0),
-                );
-            },
-            |_, h0| core.contains(h0),
-            |_, found| answers.extend_from_slice(found),
-        );
+    pub(super) fn contains_hashes(&self, hashes: &[u64], found: &mut [bool]) {
+        let prefetch = |h0| self.core.prefetch(h0);
+        ahead(hashes, found, prefetch, |_, h0| self.core.contains(h0));
     }
 }

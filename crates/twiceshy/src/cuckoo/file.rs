@@ -59,7 +59,7 @@ impl<H: StreamHash, M: Bytes, A: Alternate> FileFilter<M> for PartialKeyFilter<H
             .ok_or_else(|| Error::corrupt("its header is not one of this filter"))?;
         Ok(PartialKeyFilter {
             core: Core::new(Table::over(memory, shape)?, alternate, header.used),
-            keyed: H::keyed(&header.seed),
+            hasher: H::keyed(&header.seed),
             seed: header.seed,
         })
     }

@@ -29,7 +29,7 @@ use crate::violation::Violation;
 /// [`AdaptiveCuckooSet`](crate::sets::AdaptiveCuckooSet) compares the key itself.
 pub struct PartialKeyFilter<H: StreamHash, A: Alternate, M = Memory> {
     pub(super) core: Core<M, A>,
-    pub(super) keyed: H::Keyed,
+    pub(super) hasher: H::Keyed,
     pub(super) seed: Seed,
 }
 
@@ -293,7 +293,7 @@ impl<H: StreamHash, A: Alternate> PartialKeyFilter<H, A> {
         let table = Table::new(shape, huge_pages)?;
         Ok(PartialKeyFilter {
             core: Core::new(table, A::new(shape.buckets()), 0),
-            keyed: H::keyed(&seed),
+            hasher: H::keyed(&seed),
             seed,
         })
     }
@@ -311,7 +311,7 @@ impl<H: StreamHash, A: Alternate> PartialKeyFilter<H, A> {
     /// inserted is still found.
     #[inline(always)]
     pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        self.core.insert(first_word::<H, K>(&self.keyed, key))
+        self.core.insert(first_word::<H, K>(&self.hasher, key))
     }
 
     /// [`insert`](Self::insert) for a key that is hashed already.
@@ -330,7 +330,7 @@ impl<H: StreamHash, A: Alternate> PartialKeyFilter<H, A> {
     /// None; the `Result` is that of the trait [`Remove`](crate::Remove).
     #[inline(always)]
     pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
-        Ok(self.core.remove(first_word::<H, K>(&self.keyed, key)))
+        Ok(self.core.remove(first_word::<H, K>(&self.hasher, key)))
     }
 
     /// [`remove`](Self::remove) for a key that is hashed already; the caller vouches for it just
@@ -357,7 +357,7 @@ impl<H: StreamHash, A: Alternate> PartialKeyFilter<H, A> {
         let Core { alternate, len, .. } = self.core;
         Ok(PartialKeyFilter {
             core: Core::new(self.core.table.try_clone()?, alternate, len),
-            keyed: self.keyed,
+            hasher: self.hasher,
             seed: self.seed,
         })
     }

@@ -91,13 +91,13 @@ macro_rules! word {
 
             #[inline]
             fn read(bytes: &[u8], at: usize) -> Self {
-                let bytes = bytes[at..].first_chunk().expect("the slack is there");
+                let bytes = bytes[at..].first_chunk().expect("the padding is there");
                 Self::from_le_bytes(*bytes)
             }
 
             #[inline]
             fn write(self, bytes: &mut [u8], at: usize) {
-                let bytes = bytes[at..].first_chunk_mut().expect("the slack is there");
+                let bytes = bytes[at..].first_chunk_mut().expect("the padding is there");
                 *bytes = self.to_le_bytes();
             }
         }

@@ -133,7 +133,7 @@ impl Search {
             for slot in slots {
                 let cell = Cell { bucket, slot };
                 let elsewhere = occupants.other_buckets(read, cell)?;
-                if let Some(to) = self.look(occupants, at, slot, elsewhere) {
+                if let Some(to) = self.free_cell_or_enqueue(occupants, at, slot, elsewhere) {
                     return self.walk(occupants, at, cell, to).map(Some);
                 }
             }
@@ -144,7 +144,7 @@ impl Search {
 
     /// Where the occupant of a slot of node `at` can go at once. Full buckets become nodes.
     #[inline(always)]
-    fn look<T: Occupants>(
+    fn free_cell_or_enqueue<T: Occupants>(
         &mut self,
         occupants: &T,
         at: usize,

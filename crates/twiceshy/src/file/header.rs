@@ -123,6 +123,7 @@ impl Header {
         let slots = u64::from_le_bytes(fields.take());
         let seed = Seed::from_bytes(fields.take());
         let table_bytes;
+        // Each `take` reads on, so the fields stand here in the order of the bytes.
         let header = Header {
             kind,
             hash: HashKind::from_code(hash)

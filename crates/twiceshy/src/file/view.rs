@@ -29,8 +29,8 @@ use crate::traits::Filter;
 /// ```
 ///
 /// A view borrows its bytes. Whoever must own both opens and verifies the bytes once, and
-/// then makes a view for each use with [`new_unverified`](Self::new_unverified), which takes
-/// less than a microsecond.
+/// then makes a view for each use with [`new_unverified`](Self::new_unverified), which reads the header
+/// alone.
 pub struct View<'b, F: Stored> {
     filter: F::View<'b>,
 }

@@ -13,7 +13,7 @@
 
 use std::fmt;
 
-use crate::batch::{Unclear, in_pieces};
+use crate::batch::{Interrupted, Unclear, in_pieces, insert_in_pieces};
 use crate::bits::{Bytes, Packed};
 use crate::builder::{Buildable, Builder, Parts};
 use crate::bulk::{BulkLoad, IntoLoader, Loader};
@@ -23,19 +23,41 @@ use crate::file::{self, FileFilter, FilterKind, Header, file_methods};
 use crate::geometry::Geometry;
 use crate::hash::{HashKind, Hashed, Key, Seed, Sip13, StreamHash, first_word};
 use crate::mem::Memory;
+use crate::outcome::Removed;
 use crate::sizing;
 use crate::stats::Stats;
 use crate::table::{self, Found, Sidecar, Table};
+use crate::traits::Insert;
 use crate::violation::Violation;
 
-/// A filter of the quotient family: a core `C`, which has the table, behind a hash `H`. Its names are
-/// [`QuotientFilter`](crate::QuotientFilter), [`CountingFilter`](crate::CountingFilter),
-/// [`AdaptiveFilter`](crate::AdaptiveFilter), [`TelescopingFilter`](crate::TelescopingFilter),
-/// [`PlainTelescopingFilter`](crate::PlainTelescopingFilter) and
-/// [`ExtensionFilter`](crate::ExtensionFilter).
+/// All filters of the quotient family are this one type. You want one of its names:
+///
+/// | name | what it adds | in |
+/// | --- | --- | --- |
+/// | [`QuotientFilter`](crate::QuotientFilter) | removal, iteration | [`plain`](super::plain) |
+/// | [`CountingFilter`](crate::CountingFilter) | counts | [`counting`](super::counting) |
+/// | [`AdaptiveFilter`](crate::AdaptiveFilter) | learns from mistakes, with slots more; values; rebuilding | [`adaptive`](super::adaptive) |
+/// | [`TelescopingFilter`](crate::TelescopingFilter), [`PlainTelescopingFilter`](crate::PlainTelescopingFilter), [`ExtensionFilter`](crate::ExtensionFilter) | learn in fixed space | [`coded`](super::coded) |
+///
+/// This page has the methods of all of them: each block says by its bounds, or by the filter's name, whose
+/// they are.
+///
+/// ```
+/// use twiceshy::{CountingFilter, QuotientFilter};
+///
+/// let mut plain = QuotientFilter::new(1_000, 0.01)?;
+/// plain.insert("anna")?;
+/// assert!(plain.contains("anna"));
+///
+/// let mut counting = CountingFilter::new(1_000, 0.01)?;
+/// counting.insert("anna")?;
+/// counting.insert("anna")?;
+/// assert_eq!(counting.count("anna"), 2);
+/// # Ok::<(), twiceshy::Error>(())
+/// ```
 pub struct TableFilter<C, H: StreamHash = Sip13> {
     pub(super) core: C,
-    pub(super) keyed: H::Keyed,
+    pub(super) hasher: H::Keyed,
     pub(super) seed: Seed,
 }
 
@@ -125,9 +147,27 @@ pub trait OwnedCore: TableCore<Memory = Memory> {
     fn clear(&mut self);
 }
 
-/// A core that takes a key by the first word of its hash.
+/// A core that takes one key after the other.
 pub trait InsertCore: OwnedCore {
-    fn insert(&mut self, h0: u64) -> Result<(), Error>;
+    /// What is to be said of a key that is in.
+    type Done;
+
+    /// Adds the key whose hash begins with `h0`, or if that does not say enough, `key`.
+    fn insert<'k>(
+        &mut self,
+        h0: u64,
+        key: impl FnOnce() -> Hashed<'k>,
+    ) -> Result<Self::Done, Error>;
+
+    /// Do first words of hashes not say where some keys go?
+    fn needs_later_words(&self) -> bool {
+        false
+    }
+}
+
+/// A core in which fingerprints of keys that share one are alike, so that one can go.
+pub trait RemoveCore: OwnedCore {
+    fn remove(&mut self, h0: u64) -> Result<Removed, Error>;
 }
 
 /// A core that can be filled in hash order.
@@ -162,14 +202,14 @@ impl<C: OwnedCore> TableFilter<C> {
 facade! {
     [C: TableCore, H: StreamHash] TableFilter<C, H>: Hash, Filter;
     [C: OwnedCore, H: StreamHash] TableFilter<C, H>: Clone;
-    [C: InsertCore, H: StreamHash] TableFilter<C, H>: Insert, Hashes;
+    [C: RemoveCore, H: StreamHash] TableFilter<C, H>: Remove;
 }
 
 impl<C, H: StreamHash> TableFilter<C, H> {
     pub(crate) fn from_core(core: C, seed: Seed) -> Self {
         TableFilter {
             core,
-            keyed: H::keyed(&seed),
+            hasher: H::keyed(&seed),
             seed,
         }
     }
@@ -191,7 +231,7 @@ impl<C, H: StreamHash> TableFilter<C, H> {
 
     #[inline(always)]
     pub(super) fn first_word<K: Key + ?Sized>(&self, key: &K) -> u64 {
-        first_word::<H, K>(&self.keyed, key)
+        first_word::<H, K>(&self.hasher, key)
     }
 }
 
@@ -362,16 +402,20 @@ impl<C: OwnedCore, H: StreamHash> TableFilter<C, H> {
 }
 
 impl<C: InsertCore, H: StreamHash> TableFilter<C, H> {
-    /// Adds a key. A key that is added twice is there twice, and takes two removals.
+    /// Adds a key. In a plain or a counting filter, one that is added twice is there twice, and takes two
+    /// removals. An adaptive, telescoping or extension filter has a set of keys: add a key that is no
+    /// member yet, as nothing here can tell.
+    ///
+    /// An adaptive filter says what it did, the others nothing.
     ///
     /// # Errors
     /// [`Error::Full`] if slots are missing; of a counting filter, [`Error::Overflow`] if the count
     /// can't grow; of a telescoping filter, [`Error::NeedsHashes`] if a selector would move into a block
-    /// whose code is full: `insert_with` does it then. Nothing has
-    /// changed.
+    /// whose code is full; of an adaptive filter, [`Error::NeedsKeys`] if the minirun exists and there are
+    /// value bits or a count above one. The last two are done by `insert_with`. Nothing has changed.
     #[inline(always)]
-    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        self.insert_h0(self.first_word(key))
+    pub fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<C::Done, Error> {
+        self.insert_with_word(self.first_word(key), key)
     }
 
     /// [`insert`](Self::insert) for a key that is hashed already.
@@ -379,13 +423,105 @@ impl<C: InsertCore, H: StreamHash> TableFilter<C, H> {
     /// # Errors
     /// As [`insert`](Self::insert).
     #[inline]
-    pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
-        self.insert_h0(key.h0())
+    pub fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<C::Done, Error> {
+        self.core.insert(key.h0(), || key.clone())
     }
 
+    /// [`insert`](Self::insert) for a key whose first word is known.
     #[inline(always)]
-    fn insert_h0(&mut self, h0: u64) -> Result<(), Error> {
-        self.core.insert(h0)
+    pub(super) fn insert_with_word<K: Key + ?Sized>(
+        &mut self,
+        h0: u64,
+        key: &K,
+    ) -> Result<C::Done, Error> {
+        let seed = &self.seed;
+        self.core.insert(h0, || Hashed::new::<H, K>(seed, key))
+    }
+}
+
+impl<C: InsertCore, H: StreamHash> TableFilter<C, H> {
+    /// Adds keys that are hashed already, given by the first word of their hash
+    /// ([`first_word`](crate::hash::first_word)), in their order: the same as [`insert`](Self::insert) for
+    /// each key, and faster where the filter is larger than the caches; see [`batch`](crate::batch).
+    ///
+    /// # Errors
+    /// [`Interrupted`] at the first that is refused; those before it are in. With [`Error::Mismatch`] at
+    /// once if an adaptive filter has ghosts: which key revives a ghost is said by later words.
+    pub fn insert_hashes(
+        &mut self,
+        hashes: impl IntoIterator<Item = u64>,
+    ) -> Result<(), Interrupted> {
+        if self.core.needs_later_words() {
+            return Err(Interrupted {
+                inserted: 0,
+                error: Error::mismatch(
+                    "the first words of hashes don't say which key revives a ghost; insert the \
+                     keys themselves",
+                ),
+            });
+        }
+        insert_in_pieces(
+            self,
+            hashes,
+            |_, &h0| h0,
+            Self::prefetch_h0,
+            |filter, _, h0| {
+                let inserted = filter.core.insert(h0, || Hashed::from_h0(h0));
+                inserted.map(|_| ())
+            },
+        )
+    }
+}
+
+impl<C: InsertCore, H: StreamHash> Insert for TableFilter<C, H> {
+    #[inline]
+    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
+        self.insert_hashed(key).map(|_| ())
+    }
+
+    #[inline]
+    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
+        self.insert(key).map(|_| ())
+    }
+
+    fn insert_batch<K: Key>(
+        &mut self,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<(), Interrupted> {
+        insert_in_pieces(
+            self,
+            keys,
+            Self::first_word,
+            Self::prefetch_h0,
+            |filter, key, h0| filter.insert_with_word(h0, key).map(|_| ()),
+        )
+    }
+}
+
+impl<C: RemoveCore, H: StreamHash> TableFilter<C, H> {
+    /// Removes a key once.
+    ///
+    /// **The caller vouches that the key is a member.** The filter has no keys, so it
+    /// can't tell a member from a false positive: removing a key that was never inserted,
+    /// but whose fingerprint equals a member's, removes that member, and the filter then
+    /// wrongly says "no" for it. A key whose fingerprint isn't there is reported as
+    /// [`Removed::NotFound`] and changes nothing.
+    ///
+    /// # Errors
+    /// None; the `Result` is that of the trait [`Remove`](crate::Remove).
+    #[inline(always)]
+    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
+        self.core.remove(self.first_word(key))
+    }
+
+    /// [`remove`](Self::remove) for a key that is hashed already; the caller vouches for
+    /// it just the same.
+    ///
+    /// # Errors
+    /// None, as [`remove`](Self::remove).
+    #[inline]
+    pub fn remove_hashed(&mut self, key: &Hashed<'_>) -> Result<Removed, Error> {
+        self.core.remove(key.h0())
     }
 }
 
@@ -427,7 +563,11 @@ impl<C: TableCore, H: StreamHash> FileFilter<C::Memory> for TableFilter<C, H> {
 
     fn size(header: &Header) -> Option<(u64, usize)> {
         let width = header.geometry.remainder_bits() + header.value_bits;
-        super::in_slots(table::size::<C::Lane>(header.geometry.slots(), width)?)
+        super::in_slots(table::size::<C::Lane>(
+            header.geometry.slots(),
+            width,
+            None,
+        )?)
     }
 
     fn most_value_bits(header: &Header) -> u32 {

@@ -24,6 +24,7 @@ fn bare_options(geometry: &Geometry, huge_pages: HugePages) -> TableOptions {
         slot_bits: geometry.remainder_bits(),
         ignored_bits: 0,
         huge_pages,
+        blocks: None,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::merge::{Collision, Contender, Homes, Resized, Resolver, too_full};
 use crate::minirun::Minirun;
 use crate::prints::{Print, recut};
-use crate::table::Home;
+use crate::table::HomeSlot;
 
 /// What becomes of fingerprints of one minirun that match a common key.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,13 +66,13 @@ impl<M: Bytes> Union<'_, M> {
     fn run(&mut self) -> Result<(), Error> {
         let tables: Vec<_> = self.inputs.iter().map(|core| &core.table).collect();
         let mut homes = Homes::new(&tables, self.fill.geometry().ids());
-        let value_bits = self.fill.layout().value_bits;
+        let value_bits = self.fill.widths().value_bits;
         let copies_alike = value_bits == 0 && self.equal == Equal::Stay;
         let mut minirun: Vec<(usize, u64)> = Vec::new();
         loop {
             if value_bits == 0 {
                 let geometry = self.fill.geometry();
-                let place = |home: &Home| geometry.fingerprint_of(home.id());
+                let place = |home: &HomeSlot| geometry.fingerprint_of(home.id());
                 self.fill.homes(homes.bare().iter().map(place))?;
             }
             let Some(home) = homes.next()? else {
@@ -108,7 +108,7 @@ impl<M: Bytes> Union<'_, M> {
     /// The value in a home slot.
     fn value(&self, (source, at): (usize, u64)) -> u64 {
         let core = self.inputs[source];
-        core.table.slot(at).value & mask_below(core.layout.value_bits)
+        core.table.slot(at).value & mask_below(core.widths.value_bits)
     }
 
     /// Writes a minirun that has more than bare remainders.
@@ -140,7 +140,7 @@ impl<M: Bytes> Union<'_, M> {
             return Ok(print);
         }
         self.report.extended += 1;
-        let (from, to) = (core.layout.width, self.fill.layout().width);
+        let (from, to) = (core.widths.width, self.fill.widths().width);
         if from != to {
             let (extension, lost) = recut(&print.extension, from, to);
             if lost > 0 && to > from {
@@ -225,7 +225,7 @@ impl<M: Bytes> Union<'_, M> {
                 )));
             }
         };
-        let (Entry { count, value }, bits) = (entry, self.fill.layout().value_bits);
+        let (Entry { count, value }, bits) = (entry, self.fill.widths().value_bits);
         if count == 0 || value >> bits != 0 {
             return Err(Error::merge(format!(
                 "an entry has a count of at least one and a value of {bits} bits, not the count \

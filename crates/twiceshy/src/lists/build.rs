@@ -199,7 +199,7 @@ impl<H: StreamHash> Builder<H> {
 
 /// The blocks of a table with all its spare slots.
 fn most_blocks(geometry: &Geometry) -> u64 {
-    let size = size::<Marks>(geometry.slots(), geometry.remainder_bits());
+    let size = size::<Marks>(geometry.slots(), geometry.remainder_bits(), None);
     size.map_or(0, |(blocks, _)| blocks)
 }
 

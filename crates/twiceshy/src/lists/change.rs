@@ -11,7 +11,7 @@ use crate::hash::{Hashed, StreamHash};
 use crate::minirun::Minirun;
 use crate::sets::reverse_map::ReverseMap;
 use crate::sizing::MAX_LOAD;
-use crate::table::Taken;
+use crate::table::{Put, Taken};
 
 impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> DynamicList<F, R, H> {
     /// Reads the minirun of a hash.
@@ -98,7 +98,7 @@ impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> DynamicList<F, R
         let core = self.filter.core_mut();
         let done = F::TAG_BITS == 0
             && match after {
-                Some(_) => core.insert_plain(h0),
+                Some(_) => core.insert_bare(h0) == Put::Done,
                 None => is_last && core.remove_plain(h0) == Taken::One,
             };
         if done {
@@ -111,7 +111,7 @@ impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> DynamicList<F, R
     fn rewrite(&mut self, minirun: Minirun) -> Result<(), Error> {
         let seed = self.filter.seed();
         let core = self.filter.core_mut();
-        let prints = self.members.prints::<F, H>(&seed, core.layout.width)?;
+        let prints = self.members.prints::<F, H>(&seed, core.widths.width)?;
         let contents = core.contents_of(minirun);
         if contents.prints == prints {
             return Ok(());
@@ -122,13 +122,7 @@ impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> DynamicList<F, R
     /// Twice the slots.
     #[cold]
     fn grow(&mut self) -> Outcome<(), R> {
-        let old = self.filter.geometry();
-        // Below two blocks the spare slots outnumber the others, and twice may be no more.
-        let slots = old
-            .slots()
-            .checked_mul(128_u64.div_ceil(old.slots()).max(2));
-        let slots = slots.ok_or_else(|| Error::geometry("there are too many slots to double"))?;
-        self.fill(Geometry::new(slots, old.remainder_bits())?)
+        self.fill(self.filter.geometry().grown()?)
     }
 
     /// Makes a new filter from the map and takes it for the old one.
@@ -138,7 +132,7 @@ impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> DynamicList<F, R
         let seed = self.filter.seed();
         loop {
             let core = empty::<F>(geometry, seed)?;
-            let width = core.layout.width;
+            let width = core.widths.width;
             let mut fill = Fill::new(core);
             let filled = self.scan(geometry, &mut members, |members| {
                 let id = |h0| geometry.id(h0);

@@ -332,7 +332,7 @@ fn merge(
     dropped: &[u64],
     added: Vec<(u64, Print)>,
 ) -> Result<Core, Error> {
-    let blocks = (header.total >> 64) as u64;
+    let blocks = static_file::blocks(header);
     let mut fill = Fill::new(Core::of_blocks(header.geometry, blocks)?);
     let mut dropped = dropped.iter().copied().peekable();
     let kept = (0_u64..).zip(prints(core)).filter_map(|(place, print)| {

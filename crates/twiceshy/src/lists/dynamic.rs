@@ -314,7 +314,7 @@ impl<F: Form, R: ReverseMap<Error: From<Error>>, H: StreamHash> DynamicList<F, R
             no += members.count(List::No);
             let seed = self.filter.seed();
             let id = |h0| core.table.geometry().id(h0);
-            members.miniruns::<F, H>(&seed, core.layout.width, id, |id, prints| {
+            members.miniruns::<F, H>(&seed, core.widths.width, id, |id, prints| {
                 live += prints.len() as u64;
                 if core.contents_of(Minirun::from_id(id)).prints != prints {
                     broken = Some(id);

@@ -237,7 +237,7 @@ impl<H: StreamHash, M: Bytes> StaticYesNo<H, M> {
     pub fn expected_fpr(&self) -> f64 {
         let core = self.filter.core();
         let ids = core.table.geometry().ids() as f64;
-        let width = f64::from(core.layout.width);
+        let width = f64::from(core.widths.width);
         let mut last = None;
         let mut matched = 0.0;
         for (fingerprint, print) in core.iter() {

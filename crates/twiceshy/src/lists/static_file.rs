@@ -9,8 +9,7 @@ use crate::filters::core::Core;
 use crate::filters::facade::TableCore;
 use crate::filters::in_slots;
 use crate::hash::{HashKind, Seed, StreamHash};
-use crate::table::Order;
-use crate::table::{Marks, size_of_blocks};
+use crate::table::{Marks, Order, size};
 use crate::violation::Violation;
 
 file_methods! {
@@ -31,17 +30,17 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for StaticYesNo<H, M> {
     }
 
     fn size(header: &Header) -> Option<(u64, usize)> {
-        let blocks = (header.total >> 64) as u64;
         let (slots, bits) = (header.geometry.slots(), header.geometry.remainder_bits());
-        in_slots(size_of_blocks::<Marks>(
+        in_slots(size::<Marks>(
             slots,
             bits + header.value_bits,
-            blocks,
+            Some(blocks(header)),
         )?)
     }
 
     fn assemble(header: &Header, memory: M) -> Result<Self, Error> {
-        let filter = AdaptiveFilter::from_core(Core::over(header, memory)?, header.seed);
+        let core = Core::of_file(header, memory, Some(blocks(header)))?;
+        let filter = AdaptiveFilter::from_core(core, header.seed);
         Ok(StaticYesNo::of(filter, header.total as u64))
     }
 
@@ -55,6 +54,11 @@ impl<H: StreamHash, M: Bytes> FileFilter<M> for StaticYesNo<H, M> {
                 Err(Violation::new("a list has a counter or a ghost", home))
             })
     }
+}
+
+/// How many blocks the table of a list has, by its file.
+pub(super) fn blocks(header: &Header) -> u64 {
+    (header.total >> 64) as u64
 }
 
 /// What a file says about the table of a list with this many NO keys.

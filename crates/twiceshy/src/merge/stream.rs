@@ -13,7 +13,7 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::bits::Bytes;
 use crate::error::Error;
-use crate::table::{Buffer, Home, Scan, Sidecar, Table};
+use crate::table::{Buffer, HomeSlot, Scan, Sidecar, Table};
 
 /// The homes of all tables, in the order of their ids.
 pub(crate) struct Homes<'t, S: Sidecar, M> {
@@ -62,7 +62,7 @@ impl<'t, S: Sidecar, M: Bytes> Homes<'t, S, M> {
     }
 
     /// The table that a home is in, and its slot there.
-    pub(crate) fn place(&self, home: Home) -> (usize, u64) {
+    pub(crate) fn place(&self, home: HomeSlot) -> (usize, u64) {
         let source = self.bases.partition_point(|&base| base <= home.at) - 1;
         (source, home.at - self.bases[source])
     }
@@ -72,7 +72,7 @@ impl<'t, S: Sidecar, M: Bytes> Homes<'t, S, M> {
     /// # Errors
     /// [`Error::Merge`] if they are out of order, which only a damaged table shows.
     #[inline]
-    pub(crate) fn chunk(&mut self) -> Result<&[Home], Error> {
+    pub(crate) fn chunk(&mut self) -> Result<&[HomeSlot], Error> {
         if self.buffer.homes().is_empty() {
             self.refill();
         }
@@ -91,13 +91,13 @@ impl<'t, S: Sidecar, M: Bytes> Homes<'t, S, M> {
     /// Takes the next ones as long as each is alone in its minirun and not continued: what
     /// nearly all are, without a look at each. There may be none, and more later.
     #[inline]
-    pub(crate) fn bare(&mut self) -> &[Home] {
+    pub(crate) fn bare(&mut self) -> &[HomeSlot] {
         let homes = self.buffer.homes();
-        let is_bare = |pair: &[Home]| pair[0].is_bare_before(pair[1]);
+        let is_bare = |pair: &[HomeSlot]| pair[0].is_bare_before(pair[1]);
         let count = homes.windows(2).take_while(|pair| is_bare(pair)).count();
         // Each id is below the next one; those ends are all that is left to check.
         let (start, end) = (*self.expected.start(), *self.expected.end());
-        let fit = |home: &Home| (start..=end).contains(&home.id());
+        let fit = |home: &HomeSlot| (start..=end).contains(&home.id());
         if count == 0 || !fit(&homes[0]) || !fit(&homes[count - 1]) {
             return &[];
         }
@@ -107,7 +107,7 @@ impl<'t, S: Sidecar, M: Bytes> Homes<'t, S, M> {
 
     /// The next one, which stays where it is.
     #[inline]
-    pub(crate) fn peek(&self) -> Option<Home> {
+    pub(crate) fn peek(&self) -> Option<HomeSlot> {
         self.buffer.homes().first().copied()
     }
 
@@ -116,7 +116,7 @@ impl<'t, S: Sidecar, M: Bytes> Homes<'t, S, M> {
     /// # Errors
     /// [`Error::Merge`] if it is out of order, which only a damaged table shows.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<Home>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<HomeSlot>, Error> {
         let Some(home) = self.peek() else {
             return Ok(None);
         };
@@ -132,7 +132,7 @@ impl<'t, S: Sidecar, M: Bytes> Homes<'t, S, M> {
     }
 
     #[cold]
-    fn damaged(&self, home: Home) -> Error {
+    fn damaged(&self, home: HomeSlot) -> Error {
         let (source, at) = self.place(home);
         Error::merge(format!(
             "filter {source} is damaged: its fingerprints are not in order at slot {at}"
@@ -154,7 +154,7 @@ impl<'t, S: Sidecar, M: Bytes> Tree<'t, S, M> {
     }
 
     /// Writes the next homes to the front of `out` and gives how many: none only at the end.
-    fn read(&mut self, out: &mut [Home]) -> usize {
+    fn read(&mut self, out: &mut [HomeSlot]) -> usize {
         let [left, right] = match self {
             Tree::Leaf(scan) => return scan.read(out),
             Tree::Fork(both) => &mut **both,
@@ -189,14 +189,14 @@ impl<S: Sidecar, M: Bytes> Branch<'_, S, M> {
 }
 
 /// Copies until one of the two is at its end; gives how many.
-fn copy(homes: &[Home], out: &mut [Home]) -> usize {
+fn copy(homes: &[HomeSlot], out: &mut [HomeSlot]) -> usize {
     let count = homes.len().min(out.len());
     out[..count].copy_from_slice(&homes[..count]);
     count
 }
 
 /// Merges until one of the three is at its end; gives how many come from each side.
-fn merge(lefts: &[Home], rights: &[Home], out: &mut [Home]) -> (usize, usize) {
+fn merge(lefts: &[HomeSlot], rights: &[HomeSlot], out: &mut [HomeSlot]) -> (usize, usize) {
     let (mut i, mut j) = (0, 0);
     for slot in out {
         let (Some(left), Some(right)) = (lefts.get(i), rights.get(j)) else {

@@ -5,7 +5,7 @@ use super::Merge;
 use crate::error::Error;
 use crate::geometry::Geometry;
 use crate::hash::{Hashed, Seed};
-use crate::table::{Home, Mark, Marks, Slot, Table, TableOptions, Writer};
+use crate::table::{HomeSlot, Mark, Marks, Slot, Table, TableOptions, Writer};
 use crate::{AdaptiveFilter, CountingFilter, QuotientFilter};
 
 /// A small generator of numbers.
@@ -160,6 +160,7 @@ fn scans_against_runs() {
             slot_bits: 5,
             ignored_bits: 2,
             huge_pages: crate::HugePages::Never,
+            blocks: None,
         };
         let mut writer = Writer::new(Table::<Marks>::new(options).unwrap());
         let dense = 1 + random.below(8);
@@ -197,7 +198,7 @@ fn scans_against_runs() {
         let mut found = Vec::new();
         loop {
             // Buffers of any length.
-            let mut buffer = vec![Home::default(); 1 + random.below(100) as usize];
+            let mut buffer = vec![HomeSlot::default(); 1 + random.below(100) as usize];
             let count = scan.read(&mut buffer);
             if count == 0 {
                 break;

@@ -12,7 +12,7 @@ mod recut;
 
 pub(crate) use self::pairing::pair_some;
 pub(crate) use self::print::{
-    Counter, Digit, Digits, Layout, Print, Stream, common_digits, digits, extension_slot,
+    Counter, Digit, Digits, Print, Stream, Widths, common_digits, digits, extension_slot,
     max_digits,
 };
 pub(crate) use self::recut::recut;

@@ -122,13 +122,13 @@ impl Print {
     }
 
     /// Appends its slots.
-    pub(crate) fn write(&self, layout: Layout, remainder: u64, slots: &mut Vec<Slot<Mark>>) {
+    pub(crate) fn write(&self, widths: Widths, remainder: u64, slots: &mut Vec<Slot<Mark>>) {
         let mut last = Slot {
-            value: remainder << layout.value_bits | self.value,
+            value: remainder << widths.value_bits | self.value,
             runend: false,
             item: Mark::Last,
         };
-        for digit in self.tail(layout.width) {
+        for digit in self.tail(widths.width) {
             slots.push(Slot {
                 value: last.value,
                 ..digit
@@ -139,11 +139,11 @@ impl Print {
     }
 
     /// The fingerprint of these slots, of which there is at least one.
-    pub(crate) fn read(layout: Layout, mut slots: impl Iterator<Item = Slot<Mark>>) -> Self {
+    pub(crate) fn read(widths: Widths, mut slots: impl Iterator<Item = Slot<Mark>>) -> Self {
         let home = slots.next().unwrap_or_default();
-        let mut print = Print::new(1, home.value & mask_below(layout.value_bits));
-        let mut counter = Counter::new(layout.width);
-        let longest = max_digits(layout.width);
+        let mut print = Print::new(1, home.value & mask_below(widths.value_bits));
+        let mut counter = Counter::new(widths.width);
+        let longest = max_digits(widths.width);
         for digit in digits(home, slots) {
             if digit.counts {
                 counter.add(digit.value);
@@ -224,7 +224,7 @@ impl Counter {
 
 /// How slots are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct Widths {
     /// Bits of a slot.
     pub(crate) width: u32,
     /// The low bits of a home slot that hold the value.
@@ -284,7 +284,7 @@ mod tests {
     fn prints_read_back_at_every_width() {
         for width in 1..=56 {
             for value_bits in [0, 1, 3].into_iter().filter(|&bits| bits < width) {
-                let layout = Layout { width, value_bits };
+                let widths = Widths { width, value_bits };
                 for count in [
                     0,
                     1,
@@ -308,9 +308,9 @@ mod tests {
                             count,
                         };
                         let mut slots = Vec::new();
-                        print.write(layout, 0, &mut slots);
+                        print.write(widths, 0, &mut slots);
                         assert_eq!(slots.len(), print.slots(width));
-                        let read = Print::read(layout, slots.into_iter());
+                        let read = Print::read(widths, slots.into_iter());
                         assert_eq!(read, print, "width {width}");
                     }
                 }

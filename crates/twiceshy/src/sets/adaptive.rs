@@ -105,12 +105,9 @@ impl<H: StreamHash, R: ReverseMap<Error: From<Error>>> AdaptiveSet<H, R> {
     /// # Ok::<(), twiceshy::Error>(())
     /// ```
     pub fn grow(&mut self) -> Result<Rebuilt, R::Error> {
-        let geometry = self.filter.geometry();
-        // Below two blocks the spare slots outnumber the others, and twice may be no more.
-        let times = 128_u64.div_ceil(geometry.slots()).max(2);
-        let slots = geometry.slots().checked_mul(times);
+        let geometry = self.filter.geometry().grown()?;
         let builder = Builder::<AdaptiveFilter<H>>::new()
-            .slots(slots.ok_or_else(|| Error::geometry("there are too many slots to double"))?)
+            .slots(geometry.slots())
             .remainder_bits(geometry.remainder_bits())
             .value_bits(self.filter.value_bits())
             .seed(self.filter.seed());

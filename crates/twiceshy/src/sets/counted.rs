@@ -107,6 +107,15 @@ impl<R: ReverseMap> ReverseMap for Counted<R> {
         self.store.insert(h0, key)
     }
 
+    fn insert_all<K: AsRef<[u8]>>(
+        &mut self,
+        keys: impl IntoIterator<Item = (u64, K)>,
+    ) -> Result<(), R::Error> {
+        let inserts = &mut self.writes.inserts;
+        self.store
+            .insert_all(keys.into_iter().inspect(|_| *inserts += 1))
+    }
+
     fn remove(&mut self, h0: u64, key: &[u8]) -> Result<bool, R::Error> {
         self.writes.removals += 1;
         self.store.remove(h0, key)

@@ -34,6 +34,19 @@ pub trait ReverseMap {
     /// The store's.
     fn insert(&mut self, h0: u64, key: &[u8]) -> Result<bool, Self::Error>;
 
+    /// Adds many keys, each with its `h0`; those that are there stay. A store with transactions
+    /// overrides it, to make one of many keys.
+    ///
+    /// # Errors
+    /// The store's. Some of the keys may be in then.
+    fn insert_all<K: AsRef<[u8]>>(
+        &mut self,
+        keys: impl IntoIterator<Item = (u64, K)>,
+    ) -> Result<(), Self::Error> {
+        keys.into_iter()
+            .try_for_each(|(h0, key)| self.insert(h0, key.as_ref()).map(drop))
+    }
+
     /// Removes a key; `false` if it was not there.
     ///
     /// # Errors

@@ -4,12 +4,8 @@ use super::Fingerprint;
 use super::lane::{Bare, Sidecar};
 use super::layout::BlockHeader;
 use super::storage::{Table, split};
-use crate::batch::Unclear;
+use crate::batch::{Unclear, ahead};
 use crate::bits::{Bytes, Isa};
-
-/// How many lookups ahead lines are asked for: as many as the memory delivers during the
-/// latency of one.
-const AHEAD: usize = 16;
 
 impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// [`contains`](Self::contains) for many hashes. Notes those that take a longer look, which is
@@ -32,15 +28,10 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         found: &mut [bool],
         unclear: &mut Unclear,
     ) {
-        for &h0 in hashes.iter().take(AHEAD) {
-            self.prefetch(self.at(h0));
-        }
-        for (i, (&h0, found)) in hashes.iter().zip(found).enumerate() {
-            if let Some(&ahead) = hashes.get(i + AHEAD) {
-                self.prefetch(self.at(ahead));
-            }
-            *found = self.contains_at_once::<I, L>(self.at(h0), i, unclear);
-        }
+        let prefetch = |h0| self.prefetch(self.at(h0));
+        ahead(hashes, found, prefetch, |i, h0| {
+            self.contains_at_once::<I, L>(self.at(h0), i, unclear)
+        });
     }
 
     /// [`contains`](Self::contains) without any branch.

@@ -72,8 +72,8 @@ impl<S: Sidecar> Beside<S> for () {
 }
 
 impl<S: Sidecar, M: Bytes> Table<S, M> {
-    /// The body of [`contains_beside`](Self::contains_beside), which looks at nothing but the home
-    /// block.
+    /// The body of [`contains_beside`](Self::contains_beside): in the home block, else by
+    /// [`contains_beside_slow`](Self::contains_beside_slow).
     #[inline(always)]
     pub(super) fn contains_beside_on<I: Isa, B: Beside<S>>(&self, h0: u64, beside: B) -> Found {
         let Some(run) = self.view::<I, S>(self.at(h0)) else {

@@ -56,7 +56,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// Behind the blocks stand zeros.
     pub(super) fn check_padding(&self) -> Result<(), Violation> {
-        let padding = self.blocks.slack();
+        let padding = self.blocks.padding();
         require(
             padding.iter().all(|&byte| byte == 0),
             "the padding is not zero",

@@ -12,7 +12,7 @@ use super::find::{Found, Run};
 use super::insert::{Opening, Put};
 use super::lane::Sidecar;
 use super::layout::Slot;
-use super::read::{Home, Scan};
+use super::read::{HomeSlot, Scan};
 use super::remove::{Of, Taken};
 use super::shift::Gap;
 use super::storage::Table;
@@ -93,10 +93,9 @@ dispatch! {
 
 dispatch! {
     impl[S: Sidecar, M: Bytes + AsMut<[u8]>] Table<S, M> {
-        /// [`insert`](Self::insert), where something may stand beside slots: then behind all of its run that
-        /// are not above it.
+        /// [`insert_beside`](Self::insert_beside), where `L` is `S`, or stands for it if nothing is marked.
         #[inline(always)]
-        pub(crate) fn insert_beside[L: Sidecar, B: Beside<S>](
+        pub(super) fn insert_beside_with[L: Sidecar, B: Beside<S>](
             &mut self,
             at: Fingerprint,
             beside: B,
@@ -189,7 +188,7 @@ dispatch! {
 dispatch! {
     impl['t, S: Sidecar, M: Bytes] Scan<'t, S, M> {
         /// Writes the next homes to the front of `out` and gives how many: none only at the end.
-        pub(crate) fn read(&mut self, out: &mut [Home]) -> usize = read_on;
+        pub(crate) fn read(&mut self, out: &mut [HomeSlot]) -> usize = read_on;
     }
 }
 

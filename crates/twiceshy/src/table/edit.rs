@@ -12,7 +12,7 @@ use crate::error::Error;
 impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// The body of [`replace`](Self::replace).
     #[inline(always)]
-    pub(crate) fn replace_on<I: Isa>(
+    pub(super) fn replace_on<I: Isa>(
         &mut self,
         mut run: Run,
         old: Range<u64>,

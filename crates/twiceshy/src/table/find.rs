@@ -113,15 +113,15 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     #[inline(always)]
     pub(crate) fn contains(&self, h0: u64) -> Found {
         if self.is_unmarked() {
-            // `Ask` is no answer here, which callers can then leave out.
+            // Nothing is marked, so never `Ask`; said here so that the compiler drops the callers' branch for it.
             (self.contains_with::<Bare>(h0) != Found::No).into()
         } else {
             self.contains_with::<S>(h0)
         }
     }
 
-    /// The body of [`contains`](Self::contains), which looks at nothing but the home block. `L` is `S`, or
-    /// stands for it where nothing is marked.
+    /// The body of [`contains`](Self::contains): in the home block, else by
+    /// [`contains_slow`](Self::contains_slow). `L` is `S`, or stands for it where nothing is marked.
     ///
     /// It is handed the hash, not the fingerprint: that is two words, which would have to be kept for the
     /// slow way all along.
@@ -150,7 +150,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     ///
     /// Everything that is asked of it is computed here, and what is not, the compiler leaves out.
     #[inline(always)]
-    pub(crate) fn view<I: Isa, L: Sidecar>(&self, at: Fingerprint) -> Option<RunView<'_>> {
+    pub(super) fn view<I: Isa, L: Sidecar>(&self, at: Fingerprint) -> Option<RunView<'_>> {
         let packed = self.packed();
         let pattern = packed.repeat_compared(at.remainder);
         let (block, i) = split(at.quotient);
@@ -201,7 +201,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// Is a remainder in a run? `L` is as in [`contains_on`](Self::contains_on).
     #[inline(always)]
-    pub(crate) fn run_contains<I: Isa, L: Sidecar>(&self, run: &Run, remainder: u64) -> Found {
+    pub(super) fn run_contains<I: Isa, L: Sidecar>(&self, run: &Run, remainder: u64) -> Found {
         let packed = self.packed();
         let pattern = packed.repeat_compared(remainder);
         let mut found = Found::No;
@@ -265,7 +265,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// The body of [`run`](Self::run).
     #[inline(always)]
-    pub(crate) fn run_on<I: Isa>(&self, quotient: u64) -> Run {
+    pub(super) fn run_on<I: Isa>(&self, quotient: u64) -> Run {
         let (block, i) = split(quotient);
         let header = self.header(block);
         let Some(run) = header.run::<I>(i) else {
@@ -291,7 +291,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
     /// The run is between two of these ends. Nearly always both are among 64 slots; otherwise they are
     /// looked for from block to block.
     #[inline(always)]
-    pub(crate) fn run_slow_on<I: Isa>(&self, quotient: u64) -> Run {
+    pub(super) fn run_slow_on<I: Isa>(&self, quotient: u64) -> Run {
         let (block, i) = split(quotient);
         let header = self.header(block);
         let first = block * 64 + self.offset::<I>(block, &header);
@@ -418,7 +418,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     /// Are at least `count` slots free where a slot of `run` would be opened?
     #[inline(always)]
-    pub(crate) fn has_room<I: Isa>(&self, run: &Run, count: usize) -> bool {
+    pub(super) fn has_room<I: Isa>(&self, run: &Run, count: usize) -> bool {
         let mut from = run.end;
         for _ in 0..count {
             from = self.first_empty::<I>(from) + 1;

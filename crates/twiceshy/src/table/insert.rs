@@ -47,8 +47,9 @@ enum Added<T> {
     Done,
     /// Slots of further blocks move: [`Table::open_rest`] must do it. Nothing has changed.
     Across(Opening<T>),
-    /// The run is not in its home block, or too long. Nothing has changed.
-    NotHere,
+    /// The run is not in its home block, or too long, or its place is among marked slots: the general way
+    /// must do it. Nothing has changed.
+    Elsewhere,
     /// As for [`Put`].
     BlockFull(BlockFull),
 }
@@ -67,13 +68,20 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     #[inline(always)]
     pub(crate) fn insert(&mut self, at: Fingerprint) -> Put {
         if S::MARKS && self.is_unmarked() {
-            self.insert_beside::<Bare, ()>(at, ())
+            self.insert_beside_with::<Bare, ()>(at, ())
         } else {
-            self.insert_beside::<S, ()>(at, ())
+            self.insert_beside_with::<S, ()>(at, ())
         }
     }
 
-    /// The body of [`insert_beside`](Self::insert_beside).
+    /// [`insert`](Self::insert), where something may stand beside slots: then behind all of its run that
+    /// are not above it.
+    #[inline(always)]
+    pub(crate) fn insert_beside<B: Beside<S>>(&mut self, at: Fingerprint, beside: B) -> Put {
+        self.insert_beside_with::<S, B>(at, beside)
+    }
+
+    /// The body of [`insert_beside_with`](Self::insert_beside_with).
     #[inline(always)]
     pub(super) fn insert_on<I: Isa, L: Sidecar, B: Beside<S>>(
         &mut self,
@@ -89,13 +97,13 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         match self.insert_home::<I, L, B>(quotient, remainder, beside) {
             Added::Done => Put::Done,
             Added::Across(opening) => self.open_rest::<L, B>(opening, beside),
-            Added::NotHere => self.insert_slow::<B>(quotient, remainder, beside),
+            Added::Elsewhere => self.insert_slow::<B>(quotient, remainder, beside),
             Added::BlockFull(full) => Put::BlockFull(full),
         }
     }
 
-    /// Adds an unmarked slot with `value` to the run of `quotient`, behind all that are not
-    /// above it, if the run is in its home block.
+    /// Adds an unmarked slot with `value` to the run of `quotient`, if that is in its home block. Here it goes
+    /// behind all that are not above it; [`insert_slow`](Self::insert_slow) may go in front of equal ones.
     #[inline(always)]
     fn insert_home<I: Isa, L: Sidecar, B: Beside<S>>(
         &mut self,
@@ -105,11 +113,11 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     ) -> Added<L::Item> {
         let (home, i) = split(quotient);
         let Some(mut two) = self.blocks.two_mut(home) else {
-            return Added::NotHere;
+            return Added::Elsewhere;
         };
         let header = read_home::<L>(&mut two, i);
         if header.offset > 63 {
-            return Added::NotHere;
+            return Added::Elsewhere;
         }
         let place = header.place::<I, L>(i);
         // It is the last one if it is the only one.
@@ -127,7 +135,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             return Added::Done;
         }
         let Some(at) = upper_bound::<L>(&mut two, &header, &place, value) else {
-            return Added::NotHere;
+            return Added::Elsewhere;
         };
         // No slot of the run is empty, so it may be looked for from its start on, which is known before
         // the place: whether there is one in this block is a branch that is often lost.
@@ -149,8 +157,10 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
                 return Added::BlockFull(full);
             }
         }
+        // The same two blocks, let go of in between. They were there above, so this never returns, which
+        // matters: what stands beside slots has moved by now.
         let Some(mut two) = self.blocks.two_mut(home) else {
-            return Added::NotHere;
+            return Added::Elsewhere;
         };
         layout::add_occupied(&mut two.near(), 1 << i);
         open::<I, L>(&mut two, gap, to, slot);
@@ -192,7 +202,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         beside: B,
     ) -> Put {
         let run = self.run_slow_on::<I>(quotient);
-        // What stands beside slots of this remainder stays beside them.
+        // Nothing beside: bare slots of one remainder are alike, so go in front of them, where `is_counted`
+        // starts and no fingerprint is parted. Else behind them, so that symbols stay with their slots.
         let at = match B::IS_NOTHING {
             true => self.lower_bound(&run, remainder),
             false => self.upper_bound(&run, remainder),
@@ -227,7 +238,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let extended = match self.extend_home::<I>(at, digit) {
             Added::Done => true,
             Added::Across(opening) => self.open_rest::<S, ()>(opening, ()) == Put::Done,
-            Added::NotHere => self.extend_slow(at, digit),
+            Added::Elsewhere => self.extend_slow(at, digit),
             Added::BlockFull(_) => false,
         };
         self.marked += u64::from(extended);
@@ -244,15 +255,15 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let pattern = self.packed().repeat_compared(remainder);
         let (home, i) = split(quotient);
         let Some(mut two) = self.blocks.two_mut(home) else {
-            return Added::NotHere;
+            return Added::Elsewhere;
         };
         let header = read_home::<S>(&mut two, i);
         if header.offset > 63 {
-            return Added::NotHere;
+            return Added::Elsewhere;
         }
         let run = header.probe::<I>(i);
         let Some(at) = behind_only::<I>(&mut two, &header, run, pattern) else {
-            return Added::NotHere;
+            return Added::Elsewhere;
         };
         let gap = Gap {
             block: home,
@@ -286,7 +297,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
 /// Puts a slot into the first of two blocks, up to an empty one.
 #[inline(always)]
 fn open<I: Isa, L: Sidecar>(two: &mut TwoBlocks<'_>, gap: Gap, to: u32, slot: Slot<L::Item>) {
-    layout::open_beside::<I, L>(&mut two.near(), (gap.start, gap.at), to, slot);
+    layout::open_bits::<I, L>(&mut two.near(), (gap.start, gap.at), to, slot);
     two.open::<I>(gap.at, to, slot.value);
 }
 

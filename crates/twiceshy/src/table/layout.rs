@@ -11,6 +11,16 @@
 //! this block and later ones the runs of *earlier* blocks take: the first run of this
 //! block starts at slot `64 b + offset` or later. An offset of `S::MAX_OFFSET` stands for
 //! that many or more.
+//!
+//! What is known of a run, as each verb needs it:
+//!
+//! | type | made by | what it knows |
+//! | --- | --- | --- |
+//! | `Run` (`find`) | [`Table::run`](super::Table::run) | the slots of a run wherever it is, counted from the table's start |
+//! | `LocalRun` | [`BlockHeader::run`] | the same inside one block, or nothing |
+//! | `Probe` | [`BlockHeader::probe`] | start and length, for a lookup, without a branch |
+//! | `RunView` (`find`) | `Table::view` | a `Probe` with the window of slots there, compared with a remainder |
+//! | `Place` | [`BlockHeader::place`] | where a slot can be added, up to the first marked one |
 
 use super::lane::Sidecar;
 use crate::bits::{
@@ -309,7 +319,7 @@ fn first_of(word: u64) -> Option<u32> {
 /// Moves what is beside the slots up by one, where `to` is an empty slot or the end of the block: runend
 /// bits and marks from slot `start` on, which gets those of `new`, or items from slot `at` on.
 #[inline(always)]
-pub(super) fn open_beside<I: Isa, S: Sidecar>(
+pub(super) fn open_bits<I: Isa, S: Sidecar>(
     block: &mut RawBlockMut<'_>,
     (start, at): (u32, u32),
     to: u32,
@@ -398,17 +408,13 @@ pub(super) fn set_runend(block: &mut RawBlockMut<'_>, slot: u32, runend: bool) {
 /// Fills an empty slot.
 #[inline(always)]
 pub(super) fn put<S: Sidecar>(block: &mut RawBlockMut<'_>, slot: u32, content: Slot<S::Item>) {
-    put_beside::<S>(block, slot, content);
+    put_bits::<S>(block, slot, content);
     block.fill_slot(slot, content.value);
 }
 
 /// Fills what is beside an empty slot.
 #[inline(always)]
-pub(super) fn put_beside<S: Sidecar>(
-    block: &mut RawBlockMut<'_>,
-    slot: u32,
-    content: Slot<S::Item>,
-) {
+pub(super) fn put_bits<S: Sidecar>(block: &mut RawBlockMut<'_>, slot: u32, content: Slot<S::Item>) {
     add_runends(block, u64::from(content.runend) << slot);
     S::fill(block.lane(), slot, content.item);
 }
@@ -428,7 +434,7 @@ pub(super) fn overwrite<S: Sidecar>(
 /// Moves what is beside the slots down by one, where slot `to` is left empty: runend bits and marks behind
 /// slot `start`, whose own go, or items behind slot `at`.
 #[inline(always)]
-pub(super) fn close_beside<I: Isa, S: Sidecar>(
+pub(super) fn close_bits<I: Isa, S: Sidecar>(
     block: &mut RawBlockMut<'_>,
     start: u32,
     at: u32,
@@ -444,7 +450,7 @@ pub(super) fn close_beside<I: Isa, S: Sidecar>(
 
 /// The same through the last slot of the block, which gets what the first one of the next has.
 #[inline(always)]
-pub(super) fn close_all_beside<I: Isa, S: Sidecar>(two: &mut TwoBlocks<'_>, start: u32, at: u32) {
+pub(super) fn close_all_bits<I: Isa, S: Sidecar>(two: &mut TwoBlocks<'_>, start: u32, at: u32) {
     if S::MARKS {
         return two.close_all_of_two::<I, RUNENDS>(start);
     }

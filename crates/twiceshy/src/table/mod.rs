@@ -79,10 +79,10 @@ pub use find::Run;
 pub(crate) use insert::Put;
 pub use lane::{Bare, Mark, Marks, Sidecar};
 pub use layout::Slot;
-pub(crate) use read::{Buffer, Home, Scan};
+pub(crate) use read::{Buffer, HomeSlot, Scan};
 pub(crate) use remove::Taken;
 pub use storage::{Table, TableOptions, spare_slots};
-pub(crate) use storage::{size, size_of_blocks, split};
+pub(crate) use storage::{size, split};
 pub(crate) use verify::{Order, Tailed};
 pub use writer::Writer;
 

@@ -82,7 +82,7 @@ impl<S: Sidecar, M: Bytes> Iterator for Runs<'_, S, M> {
 
 /// The home slot of one fingerprint, as a scan finds it. Ordered by minirun id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Home {
+pub(crate) struct HomeSlot {
     /// The minirun id (at most 60 bits), and whether the slot is marked: both in one
     /// word, because merging copies these.
     key: u64,
@@ -90,7 +90,7 @@ pub(crate) struct Home {
     pub(crate) at: u64,
 }
 
-impl Home {
+impl HomeSlot {
     /// The minirun id: quotient and remainder.
     #[inline(always)]
     pub(crate) fn id(self) -> u64 {
@@ -119,7 +119,7 @@ impl Home {
 
 /// Homes that were read and not used yet.
 pub(crate) struct Buffer {
-    homes: Box<[Home; Buffer::LEN]>,
+    homes: Box<[HomeSlot; Buffer::LEN]>,
     from: usize,
     to: usize,
 }
@@ -130,7 +130,7 @@ impl Buffer {
 
     pub(crate) fn new() -> Self {
         Buffer {
-            homes: Box::new([Home::default(); Self::LEN]),
+            homes: Box::new([HomeSlot::default(); Self::LEN]),
             from: 0,
             to: 0,
         }
@@ -138,7 +138,7 @@ impl Buffer {
 
     /// What is there.
     #[inline(always)]
-    pub(crate) fn homes(&self) -> &[Home] {
+    pub(crate) fn homes(&self) -> &[HomeSlot] {
         &self.homes[self.from..self.to]
     }
 
@@ -151,7 +151,7 @@ impl Buffer {
 
     /// Takes the first `count`.
     #[inline(always)]
-    pub(crate) fn take(&mut self, count: usize) -> &[Home] {
+    pub(crate) fn take(&mut self, count: usize) -> &[HomeSlot] {
         let from = self.from;
         self.consume(count);
         &self.homes[from..self.from]
@@ -159,7 +159,7 @@ impl Buffer {
 
     /// Replaces all by what `write` puts to the front and counts.
     #[inline(always)]
-    pub(crate) fn refill(&mut self, write: impl FnOnce(&mut [Home]) -> usize) {
+    pub(crate) fn refill(&mut self, write: impl FnOnce(&mut [HomeSlot]) -> usize) {
         debug_assert_eq!(self.from, self.to, "nothing may get lost");
         self.from = 0;
         self.to = write(&mut self.homes[..]);
@@ -220,7 +220,7 @@ impl<S: Sidecar, M: Bytes> Scan<'_, S, M> {
 
     /// The body of [`read`](Self::read).
     #[inline(always)]
-    pub(super) fn read_on<I: Isa>(&mut self, out: &mut [Home]) -> usize {
+    pub(super) fn read_on<I: Isa>(&mut self, out: &mut [HomeSlot]) -> usize {
         let mut count = 0;
         while count < out.len() && self.quotient.is_some() && self.at < self.table.slots {
             count += self.read_block(&mut out[count..]);
@@ -237,7 +237,7 @@ impl<S: Sidecar, M: Bytes> Scan<'_, S, M> {
     /// Reads on in the block of the slot cursor: to its end, or to where the quotient cursor
     /// must change blocks.
     #[inline(always)]
-    fn read_block(&mut self, out: &mut [Home]) -> usize {
+    fn read_block(&mut self, out: &mut [HomeSlot]) -> usize {
         let Some(mut quotient) = self.quotient else {
             return 0;
         };
@@ -257,7 +257,7 @@ impl<S: Sidecar, M: Bytes> Scan<'_, S, M> {
             let i = (at - start) as u32;
             let remainder = (block.window(i) & mask) >> ignored;
             let continued = S::MARKS && header.marked >> i & 1 == 1;
-            *home = Home {
+            *home = HomeSlot {
                 key: (quotient << remainder_bits | remainder) << 1 | u64::from(continued),
                 at: self.base + at,
             };

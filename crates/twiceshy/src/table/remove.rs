@@ -35,13 +35,14 @@ pub(crate) enum Taken {
 }
 
 /// What came of a removal from a home block.
-enum Short {
+enum InHomeBlock {
     /// All is done.
     Done(Taken),
     /// Slots of further blocks move: [`Table::close_across`] must do it.
     Across(Gap),
-    /// The run is not in its home block, is too long or has marked slots. Nothing has changed.
-    NotHere,
+    /// The run is not in its home block, is too long or has marked slots: [`Table::remove_slow`] must do it.
+    /// Nothing has changed.
+    Elsewhere,
 }
 
 /// A slot of a run that is to be taken out. Two numbers that are at hand where it is found and needed where
@@ -64,19 +65,19 @@ impl Target {
         (start, more): (u32, u32),
         pattern: u64,
         of: Of,
-    ) -> Result<Self, Short> {
+    ) -> Result<Self, InHomeBlock> {
         let packed = two.packed();
         let more = u64::from(more);
         let (highs, slots) = (packed.highs_through(more), packed.slots_through(more));
         let (Some(highs), Some(slots)) = (highs, slots) else {
-            return Err(Short::NotHere);
+            return Err(InHomeBlock::Elsewhere);
         };
         // Now it is one of the block's, which the compiler does not see.
         let start = start & 63;
         // With marks, not all that are equal need be alike. Asked before the slots are: that branch is
         // known sooner, and what only the other ways need goes before there is much else to keep.
         if S::MARKS && slots & S::marked(two.near().as_ref().lane()) >> start != 0 {
-            return Err(Short::NotHere);
+            return Err(InHomeBlock::Elsewhere);
         }
         let window = two.near().as_ref().window(start);
         // All that are equal, if that is asked, or the first; it does not matter which one goes.
@@ -85,11 +86,11 @@ impl Target {
             Of::Exactly(_) => highs & !packed.differ(window, pattern),
         };
         if equal == 0 {
-            return Err(Short::Done(Taken::NotFound));
+            return Err(InHomeBlock::Done(Taken::NotFound));
         }
         if let Of::Exactly(count) = of {
             if equal.count_ones() != count {
-                return Err(Short::Done(Taken::Unclear));
+                return Err(InHomeBlock::Done(Taken::Unclear));
             }
         }
         Ok(Target {
@@ -144,37 +145,42 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
 
     #[inline(always)]
     fn remove<I: Isa, L: Sidecar>(&mut self, quotient: u64, remainder: u64, of: Of) -> Taken {
-        match self.remove_short::<I, L>(quotient, remainder, of) {
-            Short::Done(taken) => taken,
-            Short::Across(gap) => {
+        match self.remove_home::<I, L>(quotient, remainder, of) {
+            InHomeBlock::Done(taken) => taken,
+            InHomeBlock::Across(gap) => {
                 self.close_across::<L>(gap);
                 Taken::One
             }
-            Short::NotHere => self.remove_slow(quotient, remainder, of),
+            InHomeBlock::Elsewhere => self.remove_slow(quotient, remainder, of),
         }
     }
 
     /// [`remove`](Self::remove) from a run that is in its home block and has no marked slots.
     #[inline(always)]
-    fn remove_short<I: Isa, L: Sidecar>(&mut self, quotient: u64, remainder: u64, of: Of) -> Short {
+    fn remove_home<I: Isa, L: Sidecar>(
+        &mut self,
+        quotient: u64,
+        remainder: u64,
+        of: Of,
+    ) -> InHomeBlock {
         let pattern = self.packed().repeat_compared(remainder);
         let (home, i) = split(quotient);
         let Some(mut two) = self.blocks.two_mut(home) else {
-            return Short::NotHere;
+            return InHomeBlock::Elsewhere;
         };
         two.near().as_ref().prefetch_slots(i);
         let header = BlockHeader::read::<L>(&two.near().as_ref());
         if header.offset > 63 {
-            return Short::NotHere;
+            return InHomeBlock::Elsewhere;
         }
         // A key that is removed was there, so this branch is easily predicted.
         let Some(rank) = header.rank_of_run(i) else {
-            return Short::Done(Taken::NotFound);
+            return InHomeBlock::Done(Taken::NotFound);
         };
         let run = header.member_run::<I>(rank, i);
         let target = match Target::find::<L>(&mut two, run, pattern, of) {
             Ok(target) => target,
-            Err(short) => return short,
+            Err(outcome) => return outcome,
         };
         // Read again, where it is needed again: there is no register for each of it.
         let mut two = two.in_register();
@@ -185,17 +191,17 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let gone = u64::from(run.1 == 0) << i;
         layout::clear_occupied(&mut two.near(), gone);
         let Some(to) = last else {
-            return Short::Across(Gap {
+            return InHomeBlock::Across(Gap {
                 block: home,
                 start: target.start,
                 at: target.slot(&two),
             });
         };
         let at = target.slot(&two);
-        layout::close_beside::<I, L>(&mut two.near(), target.start, at, to);
+        layout::close_bits::<I, L>(&mut two.near(), target.start, at, to);
         two.close::<I>(target.start, target.before, to);
         self.used -= 1;
-        Short::Done(Taken::One)
+        InHomeBlock::Done(Taken::One)
     }
 
     /// The body of [`remove_slow`](Self::remove_slow).

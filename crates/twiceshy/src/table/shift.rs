@@ -11,6 +11,13 @@
 //!
 //! What moves may be in any number of blocks: what leaves one at its end comes to the next one.
 //!
+//! ```text
+//! open_home ─► open_home_beside ─┐
+//! open_tail ─────────────────────┴─► open ─┐
+//! open_rest (of `insert`) ─────────────────┴─► open_gap ─► open_in, block by block
+//! close ─► close_after ──────────────────────► close_gap ─► close_through, block by block, then close_in
+//! ```
+//!
 //! A block's offset counts the slots that runs of earlier blocks take in it, so it grows
 //! by one exactly for the blocks after the quotient's own up to that of the slot that was
 //! filled, and shrinks by one for those up to that of the slot that was emptied: every
@@ -61,7 +68,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// # Errors
     /// [`Error::Full`] if no slot is free; nothing has changed then.
     #[inline(always)]
-    pub(crate) fn open_home<I: Isa>(
+    pub(super) fn open_home<I: Isa>(
         &mut self,
         run: &Run,
         at: u64,
@@ -183,7 +190,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         };
         let mut bytes = two.near();
         let out = last_slot::<L>(&bytes.as_ref());
-        layout::open_beside::<I, L>(&mut bytes, (start, at), to, slot);
+        layout::open_bits::<I, L>(&mut bytes, (start, at), to, slot);
         if at == 0 && to == 64 {
             two.open_all::<I>(slot.value);
         } else {
@@ -204,14 +211,14 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     ) -> Slot<L::Item> {
         let mut bytes = self.block_mut(block);
         let out = last_slot::<L>(&bytes.as_ref());
-        layout::open_beside::<Portable, L>(&mut bytes, (start, at), to, slot);
+        layout::open_bits::<Portable, L>(&mut bytes, (start, at), to, slot);
         let _out = bytes.shift_up::<Portable>(at, to.min(63), slot.value);
         out
     }
 
     /// Takes one slot out of a run: one that continues a fingerprint, or is all of one.
     #[inline(always)]
-    pub(crate) fn close<I: Isa>(&mut self, run: &Run, at: u64) {
+    pub(super) fn close<I: Isa>(&mut self, run: &Run, at: u64) {
         let closed = self.close_after::<I, ()>(run, at, ());
         debug_assert_eq!(closed, Ok(()), "nothing is beside the slots");
     }
@@ -292,7 +299,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         let Some(mut two) = self.blocks.two_mut(block) else {
             return self.close_at_end::<L>(block, (start, at), to, Slot::default());
         };
-        layout::close_beside::<I, L>(&mut two.near(), start, at, to);
+        layout::close_bits::<I, L>(&mut two.near(), start, at, to);
         let before = two.packed().bit_in_byte(at);
         two.close::<I>(at, before, to);
     }
@@ -305,7 +312,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
             let carry = layout::get::<L>(&self.block(block + 1), self.packed(), 0);
             return self.close_at_end::<L>(block, (start, at), 63, carry);
         };
-        layout::close_all_beside::<I, L>(&mut two, start, at);
+        layout::close_all_bits::<I, L>(&mut two, start, at);
         let before = two.packed().bit_in_byte(at);
         two.close_all::<I>(at, before);
     }
@@ -322,8 +329,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
         carry: Slot<L::Item>,
     ) {
         let mut bytes = self.block_mut(block);
-        layout::close_beside::<Portable, L>(&mut bytes, start, at, to);
-        layout::put_beside::<L>(&mut bytes, to, carry);
+        layout::close_bits::<Portable, L>(&mut bytes, start, at, to);
+        layout::put_bits::<L>(&mut bytes, to, carry);
         let _closed = bytes.shift_down::<Portable>(at, to, carry.value);
     }
 

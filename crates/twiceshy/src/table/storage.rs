@@ -34,6 +34,9 @@ pub struct TableOptions {
     pub ignored_bits: u32,
     /// Whether to ask for huge pages.
     pub huge_pages: HugePages,
+    /// How many blocks, for content that is known beforehand, and with it how many spare slots it takes: no
+    /// fewer than quotients need, and no more than it would be without this wish.
+    pub blocks: Option<u64>,
 }
 
 /// Slots beyond the last quotient: the table does not wrap around, so the runs of the
@@ -44,23 +47,17 @@ pub fn spare_slots(quotients: u64) -> u64 {
     4 * (quotients.isqrt() + 1) + 64
 }
 
-/// How many blocks a table has, and how many bytes they and the padding take; `None` if
-/// they can't be counted.
-pub(crate) fn size<S: Sidecar>(quotients: u64, slot_bits: u32) -> Option<(u64, u64)> {
-    let slots = quotients.checked_add(spare_slots(quotients))?;
-    let blocks = slots.div_ceil(64);
-    Some((blocks, bytes_of_blocks::<S>(blocks, slot_bits)?))
-}
-
-/// The same for a table of so many blocks, if its quotients have a slot each and it is no
-/// larger than it would be without that wish.
-pub(crate) fn size_of_blocks<S: Sidecar>(
+/// How many blocks a table has, as many as are wished for if they are, and how many bytes they and the
+/// padding take. `None` if they can't be counted; or if they are too few for a slot to each quotient, or more
+/// than there would be without a wish.
+pub(crate) fn size<S: Sidecar>(
     quotients: u64,
     slot_bits: u32,
-    blocks: u64,
+    blocks: Option<u64>,
 ) -> Option<(u64, u64)> {
-    let (most, _) = size::<S>(quotients, slot_bits)?;
-    let possible = quotients.div_ceil(64)..=most;
+    let slots = quotients.checked_add(spare_slots(quotients))?;
+    let possible = quotients.div_ceil(64)..=slots.div_ceil(64);
+    let blocks = blocks.unwrap_or(*possible.end());
     if !possible.contains(&blocks) {
         return None;
     }
@@ -72,23 +69,9 @@ impl<S: Sidecar> Table<S> {
     ///
     /// # Errors
     /// [`Error::Geometry`] if there are no quotients, slots are not 1 to 56 bits wide with
-    /// something left to compare, or the table does not fit in memory.
+    /// something left to compare, there can't be so many blocks, or the table does not fit in memory.
     pub fn new(options: TableOptions) -> Result<Self, Error> {
-        Self::build(options, None, |bytes| {
-            Memory::zeroed(bytes, options.huge_pages)
-        })
-    }
-
-    /// An empty table of so many blocks: for content that is known beforehand, and with it
-    /// how many spare slots it takes.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new), and if there are fewer blocks than quotients need, or more than
-    /// [`new`](Self::new) would take.
-    pub(crate) fn of_blocks(options: TableOptions, blocks: u64) -> Result<Self, Error> {
-        Self::build(options, Some(blocks), |bytes| {
-            Memory::zeroed(bytes, options.huge_pages)
-        })
+        Self::build(options, |bytes| Memory::zeroed(bytes, options.huge_pages))
     }
 
     /// Forgets everything.
@@ -127,26 +110,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
         used: u64,
         marked: u64,
     ) -> Result<Self, Error> {
-        let table = Self::build(options, None, |_| Ok(memory))?;
-        Ok(Table {
-            used,
-            marked,
-            ..table
-        })
-    }
-
-    /// The same for a table [of so many blocks](Table::of_blocks).
-    ///
-    /// # Errors
-    /// As [`over`](Self::over) and [`of_blocks`](Table::of_blocks).
-    pub(crate) fn over_blocks(
-        memory: M,
-        options: TableOptions,
-        blocks: u64,
-        used: u64,
-        marked: u64,
-    ) -> Result<Self, Error> {
-        let table = Self::build(options, Some(blocks), |_| Ok(memory))?;
+        let table = Self::build(options, |_| Ok(memory))?;
         Ok(Table {
             used,
             marked,
@@ -156,7 +120,6 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
 
     fn build(
         options: TableOptions,
-        blocks: Option<u64>,
         memory: impl FnOnce(usize) -> Result<M, Error>,
     ) -> Result<Self, Error> {
         // An offset below 64 is taken at its word: `BlockHeader::run` and others look no further.
@@ -165,6 +128,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
             quotients,
             slot_bits,
             ignored_bits,
+            blocks,
             ..
         } = options;
         if quotients == 0 {
@@ -176,10 +140,7 @@ impl<S: Sidecar, M: Bytes> Table<S, M> {
                 Packed::MAX_BITS
             )));
         }
-        let size = match blocks {
-            None => size::<S>(quotients, slot_bits),
-            Some(blocks) => size_of_blocks::<S>(quotients, slot_bits, blocks),
-        };
+        let size = size::<S>(quotients, slot_bits, blocks);
         let size = size.and_then(|(blocks, bytes)| Some((blocks, usize::try_from(bytes).ok()?)));
         let Some((blocks, bytes)) = size else {
             return Err(Error::geometry(format!(

@@ -1,9 +1,8 @@
 //! Many keys at a time.
 
 use super::AdaptiveFilter;
-use crate::batch::{Interrupted, PIECE, insert_in_pieces};
+use crate::batch::PIECE;
 use crate::bits::Bytes;
-use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash};
 use crate::minirun::Minirun;
 
@@ -56,37 +55,5 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
             places.extend(self.places(hashes, found));
         });
         places
-    }
-}
-
-impl<H: StreamHash> AdaptiveFilter<H> {
-    /// Adds keys that are hashed already, given by the first word of their hash
-    /// ([`first_word`](crate::hash::first_word)), in their order, to a filter without ghosts: which
-    /// key revives a ghost is said by later words. The same as [`insert`](Self::insert) for each
-    /// key, and faster where the filter is larger than the caches; see [`batch`](crate::batch).
-    ///
-    /// # Errors
-    /// [`Interrupted`] at the first that `insert` would refuse; those before it are in. With
-    /// [`Error::Mismatch`] at once if there are ghosts.
-    pub fn insert_hashes(
-        &mut self,
-        hashes: impl IntoIterator<Item = u64>,
-    ) -> Result<(), Interrupted> {
-        if self.ghosts() > 0 {
-            return Err(Interrupted {
-                inserted: 0,
-                error: Error::mismatch(
-                    "the first words of hashes don't say which key revives a ghost; insert the \
-                     keys themselves",
-                ),
-            });
-        }
-        insert_in_pieces(
-            self,
-            hashes,
-            |_, &h0| h0,
-            Self::prefetch_h0,
-            |filter, _, h0| filter.insert_hashed(&Hashed::from_h0(h0)).map(|_| ()),
-        )
     }
 }

@@ -1,7 +1,7 @@
 //! Loading a filter from sorted fingerprints, and from sorted keys with counts and values.
 
 use super::AdaptiveFilter;
-use super::write::check_entry;
+use super::insert::check_entry;
 use crate::builder::Builder;
 use crate::bulk::{Loader, exact_len};
 use crate::error::Error;
@@ -47,7 +47,7 @@ impl Loader for AdaptiveLoader {
 
     #[inline]
     fn load(&mut self, fingerprints: impl Iterator<Item = Fingerprint>) -> Result<(), Error> {
-        if self.fill.layout().value_bits == 0 {
+        if self.fill.widths().value_bits == 0 {
             return self.fill.homes(fingerprints);
         }
         // Whose value would it be? As `insert`, this leaves it to those who have the keys.
@@ -117,7 +117,7 @@ impl<H: StreamHash> Builder<AdaptiveFilter<H>> {
             if key.h0() < last_h0 {
                 return Err(Error::Unsorted { position });
             }
-            check_entry(fill.layout(), count, value)?;
+            check_entry(fill.widths(), count, value)?;
             if geometry.id(key.h0()) != geometry.id(last_h0) {
                 write_minirun(&mut fill, &minirun)?;
                 minirun.clear();
@@ -136,7 +136,7 @@ fn write_minirun(fill: &mut Fill, entries: &[(Hashed<'_>, u64, u64)]) -> Result<
         return Ok(());
     };
     let id = fill.geometry().id(first.h0());
-    let width = fill.layout().width;
+    let width = fill.widths().width;
     let mut keys: Vec<Digits<'_>> = Vec::with_capacity(entries.len());
     let mut prints = Vec::new();
     for (key, count, value) in entries {

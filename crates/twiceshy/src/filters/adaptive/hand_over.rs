@@ -14,6 +14,7 @@ use super::AdaptiveFilter;
 use super::rebuild::{Carried, pair_up, prints_of};
 use crate::bits::Bytes;
 use crate::error::Error;
+use crate::filters::core::Core;
 use crate::hash::{Hashed, StreamHash};
 use crate::minirun::Minirun;
 use crate::prints::Print;
@@ -45,8 +46,9 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the filters or the keys do not fit, and nothing has changed;
-    /// [`Error::Full`] if `into` has too few slots, and some keys may be in.
+    /// [`Error::Mismatch`] if the filters or the keys do not fit or the minirun was handed over
+    /// before, [`Error::Full`] if `into` has too few slots. Nothing has changed then: a minirun
+    /// that found no room can be handed over when there is some.
     pub fn hand_over(
         &self,
         minirun: Minirun,
@@ -59,28 +61,47 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
                 "only a filter of the same seed and a multiple of the ids takes over miniruns",
             ));
         }
-        if old.layout.value_bits > new.layout.value_bits {
+        if old.widths.value_bits > new.widths.value_bits {
             return Err(Error::mismatch("the other filter has fewer value bits"));
         }
         if keys.iter().any(|key| old.minirun_of(key.h0()) != minirun) {
             return Err(Error::mismatch("a key belongs to another minirun"));
         }
-        let (found, _) = pair_up(&old.contents_of(minirun).prints, keys, old.layout.width);
+        let (found, _) = pair_up(&old.contents_of(minirun).prints, keys, old.widths.width);
         let found = found.into_iter().map(Option::unwrap_or_default);
         let mut members: Vec<_> = keys.iter().cloned().zip(found).collect();
         members.sort_by_key(|(key, _)| key.h0());
         let id = |member: &(Hashed<'_>, Carried)| new.table.geometry().id(member.0.h0());
         let miniruns: Vec<_> = members.chunk_by(|a, b| id(a) == id(b)).collect();
-        for members in miniruns {
-            let minirun = new.minirun_of(members[0].0.h0());
-            let contents = new.contents_of(minirun);
-            if !contents.prints.iter().all(Print::is_ghost) {
-                return Err(Error::mismatch("the minirun has been handed over before"));
+        for (i, members) in miniruns.iter().enumerate() {
+            if let Err(error) = admit(new, members) {
+                for members in &miniruns[..i] {
+                    send_back(new, members)?;
+                }
+                return Err(error);
             }
-            let mut prints = prints_of(members, new.layout.width)?;
-            prints.extend_from_slice(&contents.prints);
-            new.replace(minirun, &contents, prints)?;
         }
         Ok(())
     }
+}
+
+/// Fills a new minirun with its members.
+fn admit(new: &mut Core, members: &[(Hashed<'_>, Carried)]) -> Result<(), Error> {
+    let minirun = new.minirun_of(members[0].0.h0());
+    let contents = new.contents_of(minirun);
+    if !contents.prints.iter().all(Print::is_ghost) {
+        return Err(Error::mismatch("the minirun has been handed over before"));
+    }
+    let mut prints = prints_of(members, new.widths.width)?;
+    prints.extend_from_slice(&contents.prints);
+    new.replace(minirun, &contents, prints)
+}
+
+/// Empties a minirun that was just filled, but for its ghosts. That takes no slots.
+fn send_back(new: &mut Core, members: &[(Hashed<'_>, Carried)]) -> Result<(), Error> {
+    let minirun = new.minirun_of(members[0].0.h0());
+    let contents = new.contents_of(minirun);
+    let ghosts = contents.prints.iter().filter(|print| print.is_ghost());
+    let ghosts = ghosts.cloned().collect();
+    new.replace(minirun, &contents, ghosts)
 }

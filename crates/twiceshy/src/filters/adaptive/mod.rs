@@ -22,7 +22,7 @@
 //! map, use [`AdaptiveFilter`] by these rules:
 //!
 //! 1. A positive answer names its minirun. Read *all* keys of it
-//!    ([`Geometry::hash_range`]) from the reverse map. If the query is among them it is a
+//!    ([`Geometry::hash_range`](crate::Geometry::hash_range)) from the reverse map. If the query is among them it is a
 //!    member; otherwise it is a false positive: [`adapt`](AdaptiveFilter::adapt) with these
 //!    keys.
 //! 2. Keys are a set: insert a key once. A key inserted twice leaves a surplus fingerprint,
@@ -46,17 +46,17 @@
 //!
 //! Paper: Wen et al., "Adaptive Quotient Filters" (2024).
 
+mod adapt;
 mod batch;
 pub(crate) mod bulk;
 mod hand_over;
+mod insert;
 mod iter;
-mod keyed;
 pub mod rebuild;
-mod write;
+mod remove;
 
 use super::core::Core;
-use super::facade::TableFilter;
-use crate::batch::{Interrupted, insert_in_pieces};
+use super::facade::{TableCore, TableFilter};
 use crate::bits::Bytes;
 use crate::builder::Builder;
 use crate::entry::Entry;
@@ -66,13 +66,18 @@ use crate::mem::Memory;
 use crate::minirun::Minirun;
 use crate::outcome::Adapted;
 use crate::table::Found;
-use crate::traits::{Adaptive, Insert};
+use crate::traits::Adaptive;
 
 pub use self::iter::StoredFingerprint;
 pub use crate::outcome::Leave;
 
 /// An adaptive quotient filter. See the [module](self) for how to use it rightly, or take
 /// [`AdaptiveSet`](crate::AdaptiveSet).
+///
+/// Its methods are those of all table filters ([`TableFilter`]), and of its own
+/// [`lookup`](AdaptiveFilter::lookup), [`adapt`](AdaptiveFilter::adapt),
+/// [`insert_with`](AdaptiveFilter::insert_with), [`remove`](AdaptiveFilter::remove),
+/// [`iter`](AdaptiveFilter::iter) and others. [`insert`](AdaptiveFilter::insert) says what it did.
 ///
 /// ```
 /// use twiceshy::AdaptiveFilter;
@@ -140,6 +145,25 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         self.core.contains(h0) == Found::No
     }
 
+    /// [`contains_hashed`](Self::contains_hashed) for callers who have the first word only. `hash`
+    /// makes the others where that does not decide.
+    ///
+    /// ```
+    /// use twiceshy::AdaptiveFilter;
+    ///
+    /// let mut filter = AdaptiveFilter::new(100, 0.001)?;
+    /// filter.insert("anna")?;
+    /// let h0 = filter.hash("anna").h0();
+    /// assert!(filter.contains_by(h0, || filter.hash("anna")));
+    /// # Ok::<(), twiceshy::Error>(())
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn contains_by<'k>(&self, h0: u64, hash: impl FnOnce() -> Hashed<'k>) -> bool {
+        let found = self.core.contains(h0);
+        found.or_ask(|| self.core.matches(&hash()))
+    }
+
     /// The minirun that matches `key`, or `None` if `key` is certainly no member.
     #[inline(always)]
     pub fn lookup<K: Key + ?Sized>(&self, key: &K) -> Option<Minirun> {
@@ -173,7 +197,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     /// Bits of a value beside each remainder.
     #[must_use]
     pub fn value_bits(&self) -> u32 {
-        self.core.layout.value_bits
+        self.core.widths.value_bits
     }
 
     /// How many live fingerprints match a key.
@@ -188,31 +212,6 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
     #[must_use]
     pub fn ghosts(&self) -> u64 {
         self.core.ghosts
-    }
-}
-
-impl<H: StreamHash> Insert for AdaptiveFilter<H> {
-    #[inline]
-    fn insert_hashed(&mut self, key: &Hashed<'_>) -> Result<(), Error> {
-        self.insert_hashed(key).map(|_| ())
-    }
-
-    #[inline]
-    fn insert<K: Key + ?Sized>(&mut self, key: &K) -> Result<(), Error> {
-        self.insert(key).map(|_| ())
-    }
-
-    fn insert_batch<K: Key>(
-        &mut self,
-        keys: impl IntoIterator<Item = K>,
-    ) -> Result<(), Interrupted> {
-        insert_in_pieces(
-            self,
-            keys,
-            Self::first_word,
-            Self::prefetch_h0,
-            |filter, key, h0| filter.insert_word(h0, key).map(|_| ()),
-        )
     }
 }
 

@@ -107,7 +107,7 @@ impl<H: StreamHash, M: Bytes> AdaptiveFilter<H, M> {
         into: AdaptiveFilter<H>,
         keys: impl IntoIterator<Item = Hashed<'k>>,
     ) -> Result<(AdaptiveFilter<H>, Rebuilt), Error> {
-        let (old, new) = (self.core.layout.value_bits, into.core.layout.value_bits);
+        let (old, new) = (self.core.widths.value_bits, into.core.widths.value_bits);
         if old > new {
             return Err(Error::geometry(format!(
                 "the values have {old} bits and do not fit into {new}"
@@ -294,7 +294,7 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
             self.report.ghosts_dropped += 1;
             return Ok(());
         }
-        let (from, to) = (self.old.layout.width, self.fill.layout().width);
+        let (from, to) = (self.old.widths.width, self.fill.widths().width);
         ghost.extension = recut(&ghost.extension, from, to).0;
         self.enter(id / (old / new))?;
         self.minirun.ghosts.push(ghost);
@@ -304,7 +304,7 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
 
     /// Pairs the keys of an old minirun with its fingerprints.
     fn carry_over(&mut self, keys: &mut Vec<Hashed<'k>>, prints: &[Print]) -> Result<(), Error> {
-        let width = self.old.layout.width;
+        let width = self.old.widths.width;
         // What nearly every minirun is needs no search.
         if let ([key], [print]) = (&keys[..], prints) {
             if print.prefixes(&Digits { key, width }) {
@@ -369,7 +369,7 @@ impl<'k, M: Bytes> Pass<'_, 'k, M> {
                 return Ok(());
             }
         }
-        let mut prints = prints_of(members, self.fill.layout().width)?;
+        let mut prints = prints_of(members, self.fill.widths().width)?;
         prints.append(ghosts);
         prints.sort_unstable();
         for print in &prints {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::core::Coded;
 use super::keys::{Known, Source, check, given};
-use super::runs::{Entry, Plan, pair, sort};
+use super::runs::{Plan, SlotAndSymbol, pair, sort};
 use super::symbols::{Numbered, Placed, Stretch, Symbols, Unit};
 use super::{CodedFilter, Overflow};
 use crate::bits::Bytes;
@@ -220,7 +220,7 @@ impl<S: Symbols> Coded<S> {
     fn drop_symbol<'k, F: Source<'k>>(
         &self,
         quotient: u64,
-        entries: &mut [Entry<S::Symbol>],
+        entries: &mut [SlotAndSymbol<S::Symbol>],
         i: usize,
         query: Option<&Placed<'_, '_>>,
         known: &mut Known<'k, '_, F>,
@@ -238,7 +238,7 @@ impl<S: Symbols> Coded<S> {
         let key = pair::<S>(entries, &keys)?[i];
         // Nobody misses a slot without a key: any remainder will do.
         let Some(key) = key.map(|key| &keys[key]).or(keys.first()) else {
-            entries[i] = Entry::default();
+            entries[i] = SlotAndSymbol::default();
             sort::<S>(entries);
             return Ok(());
         };

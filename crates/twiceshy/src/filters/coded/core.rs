@@ -102,8 +102,10 @@ impl<S: Symbols> OwnedCore for Coded<S> {
 }
 
 impl<S: Symbols> InsertCore for Coded<S> {
+    type Done = ();
+
     #[inline(always)]
-    fn insert(&mut self, h0: u64) -> Result<(), Error> {
+    fn insert<'k>(&mut self, h0: u64, _: impl FnOnce() -> Hashed<'k>) -> Result<(), Error> {
         match self.put(h0) {
             Put::Done => Ok(()),
             refused => self.insert_again(h0, refused),
@@ -181,7 +183,7 @@ impl<S: Symbols> Coded<S> {
     #[inline(always)]
     pub(super) fn put(&mut self, h0: u64) -> Put {
         let (at, coding) = (self.table.at(h0), self.coding);
-        self.table.insert_beside::<S::Lane, &S>(at, coding)
+        self.table.insert_beside(at, coding)
     }
 
     /// Makes room in full blocks until an insertion that was refused succeeds.

@@ -39,7 +39,7 @@
 //! filter and keys, so that nothing can go wrong.
 //!
 //! An insertion needs no keys, with one exception: in a telescoping filter, if it moves a selector
-//! into a block whose code is full. Then it is refused ([`Error::NeedsHashes`]) until it is given
+//! into a block whose code is full. Then it is refused ([`Error::NeedsHashes`](crate::Error::NeedsHashes)) until it is given
 //! the keys around it. An extension can be dropped without knowing the key.
 //!
 //! ```
@@ -94,6 +94,10 @@ pub use self::symbols::{Stretch, Symbols};
 
 /// A filter that adapts in fixed space: a [`TelescopingFilter`] or an [`ExtensionFilter`]. See the
 /// [module](self) for how to use it rightly, or take a set, which has the keys as well.
+///
+/// Its methods are those of all table filters ([`TableFilter`]), and of its own
+/// [`lookup`](CodedFilter::lookup), [`adapt`](CodedFilter::adapt), [`insert_with`](CodedFilter::insert_with),
+/// [`remove`](CodedFilter::remove) and [`iter`](CodedFilter::iter).
 ///
 /// ```
 /// use twiceshy::{ExtensionFilter, TelescopingFilter};

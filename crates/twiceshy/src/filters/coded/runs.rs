@@ -16,19 +16,19 @@ use crate::table::{BlockFull, Run, split};
 
 /// What a slot holds, and the symbol beside it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Entry<Y> {
+pub struct SlotAndSymbol<Y> {
     pub(super) value: u64,
     pub(super) symbol: Y,
 }
 
 /// What some runs shall hold, by their first slot: as many entries as they have slots.
-pub(super) type Plan<Y> = BTreeMap<u64, Vec<Entry<Y>>>;
+pub(super) type Plan<Y> = BTreeMap<u64, Vec<SlotAndSymbol<Y>>>;
 
 /// The slots that may fit a key.
 pub(super) struct Group<S: Symbols> {
     pub(super) run: Run,
     /// All slots of the run.
-    pub(super) entries: Vec<Entry<S::Symbol>>,
+    pub(super) entries: Vec<SlotAndSymbol<S::Symbol>>,
     /// Those of the key's [unit](Unit).
     pub(super) slots: Range<usize>,
 }
@@ -49,7 +49,7 @@ impl<S: Symbols> Group<S> {
 
 /// Pairs all keys with slots that fit them, all keys and slots of their unit being given.
 pub(super) fn pair<S: Symbols>(
-    entries: &[Entry<S::Symbol>],
+    entries: &[SlotAndSymbol<S::Symbol>],
     keys: &[Placed<'_, '_>],
 ) -> Result<Vec<Option<usize>>, Error> {
     let fits = |key: usize, slot: usize| S::fits(&keys[key], entries[slot]);
@@ -60,7 +60,7 @@ pub(super) fn pair<S: Symbols>(
 
 /// Brings the slots of a run into order. Extensions are left where they are: slots of one minirun
 /// are in the order in which they came.
-pub(super) fn sort<S: Symbols>(entries: &mut [Entry<S::Symbol>]) {
+pub(super) fn sort<S: Symbols>(entries: &mut [SlotAndSymbol<S::Symbol>]) {
     if S::UNIT == Unit::Run {
         entries.sort_unstable_by_key(|entry| (entry.value, entry.symbol.number()));
     }
@@ -72,7 +72,7 @@ impl<S: Symbols, M: Bytes> Coded<S, M> {
     pub(super) fn find_slot(
         &self,
         run: &Run,
-        mut matches: impl FnMut(Entry<S::Symbol>) -> bool,
+        mut matches: impl FnMut(SlotAndSymbol<S::Symbol>) -> bool,
     ) -> Option<u64> {
         let mut at = run.start;
         while at < run.end {
@@ -90,7 +90,7 @@ impl<S: Symbols, M: Bytes> Coded<S, M> {
                     _ => S::Symbol::default(),
                 };
                 let value = self.table.slot(at).value;
-                if matches(Entry { value, symbol }) {
+                if matches(SlotAndSymbol { value, symbol }) {
                     return Some(at);
                 }
                 at += 1;
@@ -100,7 +100,7 @@ impl<S: Symbols, M: Bytes> Coded<S, M> {
     }
 
     /// All slots of a run.
-    pub(super) fn entries(&self, run: &Run) -> Vec<Entry<S::Symbol>> {
+    pub(super) fn entries(&self, run: &Run) -> Vec<SlotAndSymbol<S::Symbol>> {
         let mut entries = Vec::with_capacity((run.end - run.start) as usize);
         self.find_slot(run, |entry| {
             entries.push(entry);

@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 use std::sync::{LazyLock, OnceLock};
 
 use super::code::{Coder, Coding, Extension, Extensions, PlainSelectors, Selector, Selectors};
-use super::runs::Entry;
+use super::runs::SlotAndSymbol;
 use crate::error::Error;
 use crate::file::FilterKind;
 use crate::geometry::{Fingerprint, Geometry};
@@ -44,7 +44,7 @@ pub trait Symbols: Coding<Symbol: Numbered> + 'static {
 
     /// Does a slot stand for this key?
     #[inline]
-    fn fits(key: &Placed<'_, '_>, slot: Entry<Self::Symbol>) -> bool {
+    fn fits(key: &Placed<'_, '_>, slot: SlotAndSymbol<Self::Symbol>) -> bool {
         let is_near = Self::UNIT == Unit::Run || slot.value == key.home.remainder;
         is_near && Numbered::slot(key, slot.symbol.number()) == slot
     }
@@ -56,7 +56,7 @@ pub trait Numbered: Copy {
     fn number(self) -> u32;
 
     /// What a slot holds that stands for a key with the symbol of this number.
-    fn slot(key: &Placed<'_, '_>, number: u32) -> Entry<Self>;
+    fn slot(key: &Placed<'_, '_>, number: u32) -> SlotAndSymbol<Self>;
 }
 
 /// Which keys may fit the same slots.
@@ -143,13 +143,13 @@ impl Numbered for Selector {
 
     /// The home remainder, or a piece of the hash stream.
     #[inline]
-    fn slot(key: &Placed<'_, '_>, number: u32) -> Entry<Selector> {
+    fn slot(key: &Placed<'_, '_>, number: u32) -> SlotAndSymbol<Selector> {
         let bits = key.remainder_bits;
         let value = match number.checked_sub(1) {
             None => key.home.remainder,
             Some(piece) => key.key.bits(u64::from(piece) * u64::from(bits), bits),
         };
-        Entry {
+        SlotAndSymbol {
             value,
             symbol: number as Selector,
         }
@@ -163,12 +163,12 @@ impl Numbered for Extension {
     }
 
     #[inline]
-    fn slot(key: &Placed<'_, '_>, number: u32) -> Entry<Extension> {
+    fn slot(key: &Placed<'_, '_>, number: u32) -> SlotAndSymbol<Extension> {
         let extension = match number {
             0 => None,
             len => Extension::new(len, key.key.bits(0, len)),
         };
-        Entry {
+        SlotAndSymbol {
             value: key.home.remainder,
             symbol: extension.unwrap_or_default(),
         }

@@ -3,7 +3,7 @@
 use super::Core;
 use crate::error::Error;
 use crate::geometry::{Fingerprint, Geometry};
-use crate::prints::{Layout, Print};
+use crate::prints::{Print, Widths};
 use crate::table::{Mark, Marks, Writer};
 
 /// Writes fingerprints in the order of their miniruns, each minirun sorted, into an empty
@@ -11,7 +11,7 @@ use crate::table::{Mark, Marks, Writer};
 #[derive(Debug)]
 pub(crate) struct Fill {
     writer: Writer<Marks>,
-    layout: Layout,
+    widths: Widths,
     live: u64,
     ghosts: u64,
     /// What the counts of live fingerprints are above one, in sum.
@@ -23,7 +23,7 @@ impl Fill {
     pub(crate) fn new(core: Core) -> Self {
         Fill {
             writer: Writer::new(core.table),
-            layout: core.layout,
+            widths: core.widths,
             live: 0,
             ghosts: 0,
             repeats: 0,
@@ -34,8 +34,8 @@ impl Fill {
         self.writer.geometry()
     }
 
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
+    pub(crate) fn widths(&self) -> Widths {
+        self.widths
     }
 
     /// The sum of all counts.
@@ -55,7 +55,7 @@ impl Fill {
         &mut self,
         fingerprints: impl Iterator<Item = Fingerprint>,
     ) -> Result<(), Error> {
-        let value_bits = self.layout.value_bits;
+        let value_bits = self.widths.value_bits;
         let home = move |print: Fingerprint| (print.quotient, print.remainder << value_bits);
         let before = self.writer.used();
         let result = self.writer.push_all(fingerprints.map(home));
@@ -67,7 +67,7 @@ impl Fill {
     #[inline]
     pub(crate) fn home(&mut self, id: u64, value: u64) -> Result<(), Error> {
         let fingerprint = self.geometry().fingerprint_of(id);
-        let slot = fingerprint.remainder << self.layout.value_bits | value;
+        let slot = fingerprint.remainder << self.widths.value_bits | value;
         self.live += 1;
         self.writer.push(fingerprint.quotient, slot, Mark::Last)
     }
@@ -82,7 +82,7 @@ impl Fill {
             self.repeats += u128::from(print.count - 1);
         }
         print
-            .tail(self.layout.width)
+            .tail(self.widths.width)
             .try_for_each(|digit| self.writer.push_tail(digit))
     }
 
@@ -91,7 +91,7 @@ impl Fill {
         let table = self.writer.finish();
         Core {
             table,
-            layout: self.layout,
+            widths: self.widths,
             ghosts: self.ghosts,
         }
     }

@@ -9,26 +9,14 @@ use super::Core;
 use crate::bits::Bytes;
 use crate::hash::Hashed;
 use crate::prints::{Digit, Digits, Print, Stream, digits};
-use crate::table::Found;
 
 impl<M: Bytes> Core<M> {
-    /// Does a fingerprint match a key with this `h0`?
-    #[inline(always)]
-    pub(crate) fn contains(&self, h0: u64) -> Found {
-        self.table.contains(h0)
-    }
-
-    /// Does a live fingerprint match the key?
-    pub(crate) fn matches(&self, key: &Hashed<'_>) -> bool {
-        self.find_live(key).is_some()
-    }
-
     /// The first live fingerprint that matches the key.
     pub(crate) fn find(&self, key: &Hashed<'_>) -> Option<Print> {
         self.find_live(key).map(|slots| self.read(slots))
     }
 
-    fn find_live(&self, key: &Hashed<'_>) -> Option<Range<u64>> {
+    pub(super) fn find_live(&self, key: &Hashed<'_>) -> Option<Range<u64>> {
         let digits = self.digits(key);
         let minirun = self.table.minirun(self.table.at(key.h0()));
         let mut prints = self.table.prints(minirun);
@@ -63,11 +51,11 @@ impl<M: Bytes> Core<M> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::bits::Cpu;
     use crate::filters::adaptive::AdaptiveFilter;
     use crate::hash::{Hashed, Seed};
     use crate::minirun::Minirun;
+    use crate::table::Found;
 
     #[test]
     fn looks_are_right() {
@@ -85,11 +73,10 @@ mod tests {
                 // Marked slots here and there.
                 for key in 0..slots / 4 {
                     let hashed = filter.hash(&key);
-                    let (query, core) = (filter_query(key, &hashed), filter.core_mut());
-                    let minirun = core.minirun_of(hashed.h0());
-                    if !core.adapt_at_once(&query, minirun, &hashed) {
-                        let _ = core.adapt_alone(&query, &hashed);
-                    }
+                    let minirun = filter.core().minirun_of(hashed.h0());
+                    let query = filter_query(key, &hashed);
+                    let keys = [hashed.into_owned()];
+                    let _ = filter.adapt(&query, minirun, &keys);
                 }
                 let core = filter.core();
                 for id in (0..core.table.geometry().ids()).step_by(stride) {

@@ -9,9 +9,9 @@
 //! | `lookup` | is a key there, and by which fingerprint |
 //! | `fill` | fingerprints in the order of their hashes, one after the other |
 //! | `verify` | what must hold, in one pass |
-//! | `file` | as a file, and as the core of an adaptive filter |
+//! | `adaptive` | as the core of an adaptive filter, and its files |
 
-mod file;
+mod adaptive;
 pub(crate) mod fill;
 mod lookup;
 mod verify;
@@ -20,20 +20,19 @@ use std::ops::Range;
 
 use crate::bits::{Bytes, Packed};
 use crate::error::Error;
+use crate::file::Header;
 use crate::geometry::{Fingerprint, Geometry};
 use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
 use crate::minirun::Minirun;
-use crate::outcome::Adapted;
-use crate::prints::{Digits, Layout, Print, Stream, extension_slot};
-use crate::table::{Mark, Marks, Put, Run, Table, TableOptions, Taken};
-use crate::violation::Violation;
+use crate::prints::{Digits, Print, Widths, extension_slot};
+use crate::table::{Marks, Put, Run, Table, TableOptions, Taken};
 
-/// A table of marked slots with its layout.
+/// A table of marked slots with its widths.
 #[derive(Debug)]
 pub struct Core<M = Memory> {
     pub(crate) table: Table<Marks, M>,
-    pub(crate) layout: Layout,
+    pub(crate) widths: Widths,
     pub(crate) ghosts: u64,
 }
 
@@ -45,13 +44,16 @@ pub(crate) struct Contents {
 }
 
 impl Core {
-    /// An empty table of these measures with so many blocks; see [`Table::of_blocks`].
+    /// An empty one.
+    fn empty(options: TableOptions) -> Result<Self, Error> {
+        Ok(Self::of(Table::new(options)?, options, 0))
+    }
+
+    /// An empty one without values, in a table of so many blocks.
     pub(crate) fn of_blocks(geometry: Geometry, blocks: u64) -> Result<Self, Error> {
-        let (layout, options) = Self::measures(geometry, 0, HugePages::default())?;
-        Ok(Core {
-            table: Table::of_blocks(options, blocks)?,
-            layout,
-            ghosts: 0,
+        Self::empty(TableOptions {
+            blocks: Some(blocks),
+            ..Self::options(geometry, 0)?
         })
     }
 }
@@ -60,12 +62,8 @@ impl<M> Core<M> {
     /// The most bits of a value beside a remainder.
     pub(crate) const MAX_VALUE_BITS: u32 = 16;
 
-    /// How the slots are divided, and what table that takes.
-    pub(super) fn measures(
-        geometry: Geometry,
-        value_bits: u32,
-        huge_pages: HugePages,
-    ) -> Result<(Layout, TableOptions), Error> {
+    /// What table it takes.
+    fn options(geometry: Geometry, value_bits: u32) -> Result<TableOptions, Error> {
         let width = geometry.remainder_bits() + value_bits;
         if value_bits > Self::MAX_VALUE_BITS || width > Packed::MAX_BITS {
             return Err(Error::geometry(format!(
@@ -74,32 +72,50 @@ impl<M> Core<M> {
                 Packed::MAX_BITS
             )));
         }
-        let options = TableOptions {
+        Ok(TableOptions {
             quotients: geometry.slots(),
             slot_bits: width,
             ignored_bits: value_bits,
-            huge_pages,
+            huge_pages: HugePages::default(),
+            blocks: None,
+        })
+    }
+
+    fn of(table: Table<Marks, M>, options: TableOptions, ghosts: u64) -> Self {
+        let widths = Widths {
+            width: options.slot_bits,
+            value_bits: options.ignored_bits,
         };
-        Ok((Layout { width, value_bits }, options))
+        Core {
+            table,
+            widths,
+            ghosts,
+        }
     }
 }
 
 impl<M: Bytes> Core<M> {
+    /// That of a file whose header has been checked, in a table of so many blocks if that is said.
+    pub(crate) fn of_file(header: &Header, memory: M, blocks: Option<u64>) -> Result<Self, Error> {
+        let options = TableOptions {
+            blocks,
+            ..Self::options(header.geometry, header.value_bits)?
+        };
+        // Each fingerprint has a slot that is used.
+        let marked = header.used - header.live - header.ghosts;
+        let table = Table::over(memory, options, header.used, marked)?;
+        Ok(Self::of(table, options, header.ghosts))
+    }
+
     /// All fingerprints, in hash order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Fingerprint, Print)> + '_ {
         self.table.runs().flat_map(move |run| {
-            let mut at = run.start;
-            std::iter::from_fn(move || {
-                (at < run.end).then(|| {
-                    let end = self.table.end_of_print(at);
-                    let fingerprint = Fingerprint {
-                        quotient: run.quotient,
-                        remainder: self.table.slot(at).value >> self.layout.value_bits,
-                    };
-                    let print = self.read(at..end);
-                    at = end;
-                    (fingerprint, print)
-                })
+            self.table.prints(run.start..run.end).map(move |slots| {
+                let fingerprint = Fingerprint {
+                    quotient: run.quotient,
+                    remainder: self.table.remainder(slots.start),
+                };
+                (fingerprint, self.read(slots))
             })
         })
     }
@@ -113,7 +129,7 @@ impl<M: Bytes> Core<M> {
     pub(crate) fn digits<'k>(&self, key: &'k Hashed<'k>) -> Digits<'k> {
         Digits {
             key,
-            width: self.layout.width,
+            width: self.widths.width,
         }
     }
 
@@ -123,7 +139,7 @@ impl<M: Bytes> Core<M> {
 
     /// Reads one fingerprint.
     pub(crate) fn read(&self, slots: Range<u64>) -> Print {
-        Print::read(self.layout, slots.map(|slot| self.table.slot(slot)))
+        Print::read(self.widths, slots.map(|slot| self.table.slot(slot)))
     }
 
     /// Reads a minirun. If there is none, the slots are the empty range where it would be.
@@ -137,49 +153,6 @@ impl<M: Bytes> Core<M> {
         let prints = self.table.prints(slots.clone());
         let prints = prints.map(|print| self.read(print)).collect();
         Contents { run, slots, prints }
-    }
-
-    /// Verifies the table, the order of the fingerprints and their encoding.
-    pub(crate) fn check_invariants(&self) -> Result<(), Violation> {
-        self.table.check_invariants()?;
-        let (mut live, mut ghosts) = (0, 0);
-        for run in self.table.runs() {
-            let mut last: Option<(u64, Print)> = None;
-            let mut at = run.start;
-            while at < run.end {
-                let end = self.table.end_of_print(at);
-                let remainder = self.table.slot(at).value >> self.layout.value_bits;
-                let print = self.read(at..end);
-                let mut slots = Vec::new();
-                print.write(self.layout, remainder, &mut slots);
-                let canonical = (slots.iter().zip(at..end)).all(|(slot, at)| {
-                    let stored = self.table.slot(at);
-                    let same = stored.value == slot.value && stored.item == slot.item;
-                    same && (slot.item == Mark::Last || stored.runend == slot.runend)
-                });
-                if !canonical || slots.len() as u64 != end - at {
-                    return Err(Violation::new(
-                        "a fingerprint is not encoded as it should be",
-                        at,
-                    ));
-                }
-                if print.is_ghost() {
-                    ghosts += 1;
-                } else {
-                    live += 1;
-                }
-                let this = (remainder, print);
-                if last.as_ref().is_some_and(|last| *last > this) {
-                    return Err(Violation::new("fingerprints are not in order", at));
-                }
-                last = Some(this);
-                at = end;
-            }
-        }
-        if (live, ghosts) != (self.live(), self.ghosts) {
-            return Err(Violation::new("fingerprints are not counted right", live));
-        }
-        Ok(())
     }
 }
 
@@ -196,9 +169,9 @@ impl Core {
         let count =
             |prints: &[Print]| prints.iter().filter(|print| print.is_ghost()).count() as u64;
         let ghosts = self.ghosts - count(&old.prints) + count(&new);
-        let mut slots = Vec::with_capacity(new.iter().map(|p| p.slots(self.layout.width)).sum());
+        let mut slots = Vec::with_capacity(new.iter().map(|p| p.slots(self.widths.width)).sum());
         for print in &new {
-            print.write(self.layout, remainder, &mut slots);
+            print.write(self.widths, remainder, &mut slots);
         }
         self.table.replace(old.run, old.slots.clone(), &slots)?;
         self.ghosts = ghosts;
@@ -206,23 +179,17 @@ impl Core {
     }
 
     /// Adds an unextended fingerprint where there is a slot for it and its minirun has no counters or
-    /// ghosts. There are no values.
+    /// ghosts; else nothing has changed. There are no values.
     #[inline(always)]
     pub(crate) fn insert_bare(&mut self, h0: u64) -> Put {
         self.table.insert(self.table.at(h0))
-    }
-
-    /// The same. Has that been done? If not, nothing has changed, and the long way says why.
-    #[inline(always)]
-    pub(crate) fn insert_plain(&mut self, h0: u64) -> bool {
-        self.insert_bare(h0) == Put::Done
     }
 
     /// Removes a fingerprint of a minirun whose fingerprints are all alike and of one slot. If they are
     /// not, nothing has changed: the later words of the key must say which, or the other keys.
     #[inline(always)]
     pub(crate) fn remove_plain(&mut self, h0: u64) -> Taken {
-        if self.layout.value_bits > 0 {
+        if self.widths.value_bits > 0 {
             // They may have other values.
             return self.remove_one_of(h0, 1);
         }
@@ -235,8 +202,9 @@ impl Core {
         self.table.remove_one_of(self.table.at(h0), count)
     }
 
-    /// [`adapt_alone`](Self::adapt_alone) in the most frequent case: both are of this minirun, the
-    /// fingerprint has no extension yet, and the first digit tells the keys apart. Has it been done?
+    /// [`AdaptiveFilter::adapt`](crate::AdaptiveFilter::adapt) in the most frequent case: query and key are
+    /// of this minirun, it has one fingerprint, without extension or counter, and the first digit tells
+    /// them apart. Has it been done? If not, nothing has changed.
     #[inline(always)]
     pub(crate) fn adapt_at_once(
         &mut self,
@@ -250,37 +218,6 @@ impl Core {
             && self.table.geometry().id_of(at) == minirun.id()
             && self.table.at(key.h0()) == at
             && self.table.extend(at, extension_slot(digit))
-    }
-
-    /// [`AdaptiveFilter::adapt`](crate::AdaptiveFilter::adapt) where the minirun holds one
-    /// fingerprint, without counter, of one key; `None` where it does not.
-    pub(crate) fn adapt_alone(
-        &mut self,
-        query: &Hashed<'_>,
-        key: &Hashed<'_>,
-    ) -> Option<Result<Adapted, Error>> {
-        let minirun = self.minirun_of(query.h0());
-        let contents = self.contents_of(minirun);
-        let (query, key) = (self.digits(query), self.digits(key));
-        let [print] = &contents.prints[..] else {
-            return None;
-        };
-        if print.count != 1 || !print.prefixes(&key) || !print.prefixes(&query) {
-            return None;
-        }
-        let mut print = print.clone();
-        loop {
-            let k = print.extension.len();
-            if k >= key.digits() {
-                return Some(Err(Error::Inseparable));
-            }
-            print.extension.push(key.digit(k));
-            if key.digit(k) != query.digit(k) {
-                break;
-            }
-        }
-        let replaced = self.replace(minirun, &contents, vec![print]);
-        Some(replaced.map(|()| Adapted::ONE))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The table checks all fingerprints of one slot ([`verify`](crate::table::Table::verify)); here are those
 //! of more: that they are encoded as they should be, and stand in order with their
-//! neighbours. [`Core::check_invariants`] is the oracle.
+//! neighbours. [`check_invariants`](crate::filters::facade::TableCore::check_invariants) is the oracle.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub(crate) struct Tail {
 }
 
 impl<M: Bytes> Core<M> {
-    /// Accepts what [`check_invariants`](Self::check_invariants) accepts, if `each` accepts
+    /// Accepts what [`check_invariants`](crate::filters::facade::TableCore::check_invariants) accepts, if `each` accepts
     /// every fingerprint of more than one slot, and [`Order::Distinct`] none twice.
     pub(crate) fn verify_each(
         &self,
@@ -86,7 +86,7 @@ impl<M: Bytes> Core<M> {
     /// a count of one.
     fn check_tail(&self, print: Range<u64>) -> Option<Tail> {
         let mut extension = 0;
-        let mut counter = Counter::new(self.layout.width);
+        let mut counter = Counter::new(self.widths.width);
         let mut highest = None;
         for Digit { value, counts } in self.tail(print) {
             if counts {
@@ -105,7 +105,7 @@ impl<M: Bytes> Core<M> {
             Some(_) => count != 1,
             None => true,
         };
-        (shortest && extension <= max_digits(self.layout.width)).then_some(Tail {
+        (shortest && extension <= max_digits(self.widths.width)).then_some(Tail {
             extended: extension > 0,
             count,
         })
@@ -113,7 +113,7 @@ impl<M: Bytes> Core<M> {
 
     /// The order of two fingerprints in a run: as `(remainder, Print)`.
     fn compare(&self, one: Range<u64>, two: Range<u64>) -> Ordering {
-        let value_bits = self.layout.value_bits;
+        let value_bits = self.widths.value_bits;
         let (home_one, home_two) = (self.home_value(one.start), self.home_value(two.start));
         let remainders = (home_one >> value_bits).cmp(&(home_two >> value_bits));
         // With equal remainders, the home slots compare as the values do.
@@ -129,7 +129,7 @@ impl<M: Bytes> Core<M> {
     }
 
     fn count(&self, print: &Range<u64>) -> u64 {
-        let mut counter = Counter::new(self.layout.width);
+        let mut counter = Counter::new(self.widths.width);
         for digit in self.tail(print.clone()).filter(|digit| digit.counts) {
             counter.add(digit.value);
         }

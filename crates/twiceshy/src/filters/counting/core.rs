@@ -6,14 +6,15 @@ use crate::error::Error;
 use crate::file::{FileFilter, FilterKind, Header};
 use crate::filters::core::fill::Fill;
 use crate::filters::core::{Contents, Core};
-use crate::filters::facade::{InsertCore, OwnedCore, TableCore};
+use crate::filters::facade::{InsertCore, OwnedCore, RemoveCore, TableCore};
 use crate::filters::merge::MergeCore;
 use crate::filters::union::{Equal, unite};
-use crate::hash::Seed;
+use crate::hash::{Hashed, Seed};
 use crate::mem::Memory;
 use crate::merge::{Resized, Resolver};
+use crate::outcome::Removed;
 use crate::prints::Print;
-use crate::table::{Found, Marks, Order, Table};
+use crate::table::{Found, Marks, Order, Put, Table};
 use crate::violation::Violation;
 
 /// The core of a [`CountingFilter`](super::CountingFilter).
@@ -150,9 +151,20 @@ impl OwnedCore for Counting {
 }
 
 impl InsertCore for Counting {
+    type Done = ();
+
     #[inline(always)]
-    fn insert(&mut self, h0: u64) -> Result<(), Error> {
+    fn insert<'k>(&mut self, h0: u64, _: impl FnOnce() -> Hashed<'k>) -> Result<(), Error> {
         self.add(h0, 1)
+    }
+}
+
+impl RemoveCore for Counting {
+    fn remove(&mut self, h0: u64) -> Result<Removed, Error> {
+        Ok(match self.subtract(h0, 1)? {
+            0 => Removed::NotFound,
+            _ => Removed::One,
+        })
     }
 }
 
@@ -167,7 +179,8 @@ impl Counting {
 
     #[inline]
     pub(super) fn add(&mut self, h0: u64, count: u64) -> Result<(), Error> {
-        if count == 1 && self.contains(h0) == Found::No && self.marks.insert_plain(h0) {
+        let is_new = count == 1 && self.contains(h0) == Found::No;
+        if is_new && self.marks.insert_bare(h0) == Put::Done {
             self.total += 1;
             return Ok(());
         }
@@ -175,7 +188,7 @@ impl Counting {
     }
 
     /// Takes away up to `count`, and gives how much.
-    pub(super) fn remove(&mut self, h0: u64, count: u64) -> Result<u64, Error> {
+    pub(super) fn subtract(&mut self, h0: u64, count: u64) -> Result<u64, Error> {
         let removed = self.count(h0).min(count);
         if removed > 0 {
             self.change_count(h0, |old| Ok(old - removed))?;

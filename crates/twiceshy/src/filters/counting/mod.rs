@@ -26,12 +26,16 @@ mod write;
 use self::core::Counting;
 use super::facade::TableFilter;
 use crate::bits::Bytes;
-use crate::facade::facade;
 use crate::geometry::Fingerprint;
 use crate::hash::{Hashed, Key, Sip13, StreamHash};
 use crate::mem::Memory;
 
 /// A quotient filter that counts.
+///
+/// Its methods are those of all table filters ([`TableFilter`]), and of its own
+/// [`count`](CountingFilter::count), [`insert_count`](CountingFilter::insert_count),
+/// [`remove_count`](CountingFilter::remove_count), [`remove`](CountingFilter::remove) and
+/// [`iter`](CountingFilter::iter).
 ///
 /// ```
 /// use twiceshy::CountingFilter;
@@ -47,10 +51,6 @@ use crate::mem::Memory;
 /// # Ok::<(), twiceshy::Error>(())
 /// ```
 pub type CountingFilter<H = Sip13, M = Memory> = TableFilter<Counting<M>, H>;
-
-facade! {
-    [H: StreamHash] CountingFilter<H>: Remove;
-}
 
 impl<H: StreamHash, M: Bytes> CountingFilter<H, M> {
     /// How often a key was inserted, or more if another key has the same fingerprint.

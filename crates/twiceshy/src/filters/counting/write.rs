@@ -3,7 +3,6 @@
 use super::CountingFilter;
 use crate::error::Error;
 use crate::hash::{Hashed, Key, StreamHash};
-use crate::outcome::Removed;
 
 impl<H: StreamHash> CountingFilter<H> {
     /// Adds a key `count` times. None is as good as nothing.
@@ -30,7 +29,7 @@ impl<H: StreamHash> CountingFilter<H> {
     /// # Errors
     /// None: a smaller count never takes more slots.
     pub fn remove_count<K: Key + ?Sized>(&mut self, key: &K, count: u64) -> Result<u64, Error> {
-        self.core.remove(self.first_word(key), count)
+        self.core.subtract(self.first_word(key), count)
     }
 
     /// [`remove_count`](Self::remove_count) for a key that is hashed already.
@@ -38,31 +37,7 @@ impl<H: StreamHash> CountingFilter<H> {
     /// # Errors
     /// As [`remove_count`](Self::remove_count).
     pub fn remove_count_hashed(&mut self, key: &Hashed<'_>, count: u64) -> Result<u64, Error> {
-        self.core.remove(key.h0(), count)
-    }
-
-    /// Removes a key once; the caller vouches for it, as for
-    /// [`remove_count`](Self::remove_count).
-    ///
-    /// # Errors
-    /// As [`remove_count`](Self::remove_count).
-    pub fn remove<K: Key + ?Sized>(&mut self, key: &K) -> Result<Removed, Error> {
-        self.remove_h0(self.first_word(key))
-    }
-
-    /// [`remove`](Self::remove) for a key that is hashed already.
-    ///
-    /// # Errors
-    /// As [`remove_count`](Self::remove_count).
-    pub fn remove_hashed(&mut self, key: &Hashed<'_>) -> Result<Removed, Error> {
-        self.remove_h0(key.h0())
-    }
-
-    fn remove_h0(&mut self, h0: u64) -> Result<Removed, Error> {
-        Ok(match self.core.remove(h0, 1)? {
-            0 => Removed::NotFound,
-            _ => Removed::One,
-        })
+        self.core.subtract(key.h0(), count)
     }
 
     /// Removes a key as often as it is there, and gives how often; the caller vouches for

@@ -5,13 +5,15 @@ use crate::builder::Parts;
 use crate::bulk::Loader;
 use crate::error::Error;
 use crate::file::{FilterKind, Header};
-use crate::filters::facade::{InsertCore, LoadCore, OwnedCore, TableCore};
+use crate::filters::facade::{InsertCore, LoadCore, OwnedCore, RemoveCore, TableCore};
 use crate::filters::merge::MergeCore;
 use crate::filters::{bare_options, check_bare};
 use crate::geometry::{Fingerprint, Geometry};
+use crate::hash::Hashed;
 use crate::mem::{HugePages, Memory};
 use crate::merge::{Homes, Resized, Resolver, too_full};
-use crate::table::{Bare, Order, Put, Table, Writer};
+use crate::outcome::Removed;
+use crate::table::{Bare, Order, Put, Table, Taken, Writer};
 use crate::violation::Violation;
 
 /// The core of a [`QuotientFilter`](super::QuotientFilter).
@@ -67,12 +69,24 @@ impl OwnedCore for Plain {
 }
 
 impl InsertCore for Plain {
+    type Done = ();
+
     #[inline(always)]
-    fn insert(&mut self, h0: u64) -> Result<(), Error> {
+    fn insert<'k>(&mut self, h0: u64, _: impl FnOnce() -> Hashed<'k>) -> Result<(), Error> {
         match self.table.insert(self.table.at(h0)) {
             Put::Done => Ok(()),
             Put::Full | Put::Counted | Put::BlockFull(_) => Err(self.table.full()),
         }
+    }
+}
+
+impl RemoveCore for Plain {
+    #[inline(always)]
+    fn remove(&mut self, h0: u64) -> Result<Removed, Error> {
+        Ok(match self.table.remove_any(self.table.at(h0)) {
+            Taken::One => Removed::One,
+            Taken::NotFound | Taken::Unclear => Removed::NotFound,
+        })
     }
 }
 

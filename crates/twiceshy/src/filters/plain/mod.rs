@@ -20,12 +20,14 @@ mod write;
 use self::core::Plain;
 use super::facade::TableFilter;
 use crate::bits::Bytes;
-use crate::facade::facade;
 use crate::geometry::Fingerprint;
 use crate::hash::{Sip13, StreamHash};
 use crate::mem::Memory;
 
 /// A quotient filter: approximate membership with removal, iteration and duplicates.
+///
+/// Its methods are those of all table filters ([`TableFilter`]), [`remove`](QuotientFilter::remove),
+/// [`insert_unique`](QuotientFilter::insert_unique) and [`iter`](QuotientFilter::iter).
 ///
 /// ```
 /// use twiceshy::{QuotientFilter, Removed};
@@ -42,10 +44,6 @@ use crate::mem::Memory;
 /// # Ok::<(), twiceshy::Error>(())
 /// ```
 pub type QuotientFilter<H = Sip13, M = Memory> = TableFilter<Plain<M>, H>;
-
-facade! {
-    [H: StreamHash] QuotientFilter<H>: Remove;
-}
 
 impl<H: StreamHash, M: Bytes> QuotientFilter<H, M> {
     /// All fingerprints in hash order, duplicates as often as they were inserted.

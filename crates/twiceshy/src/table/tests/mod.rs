@@ -176,6 +176,7 @@ fn options(quotients: u64, slot_bits: u32, ignored_bits: u32) -> TableOptions {
         slot_bits,
         ignored_bits,
         huge_pages: HugePages::Never,
+        blocks: None,
     }
 }
 

@@ -72,8 +72,8 @@ pub trait Coding: Clone + Debug + Send + Sync {
     /// What stands beside a slot. The default is *nothing*.
     type Symbol: Copy + Default + Eq + Debug + Send + Sync;
 
-    /// The bytes of a block that hold the symbols. To the engine they are just there: who
-    /// moves slots tells [`symbols`](Self::symbols) to move.
+    /// The bytes of a block that hold the symbols. To the table they mean nothing; `Beside::make_way`
+    /// moves them.
     type Lane: Sidecar<Item = ()> + Send + Sync;
 
     /// What those bytes say.
