@@ -13,7 +13,7 @@ use twiceshy_store::engine::{Counting, Redb};
 use twiceshy_store::files::Directory;
 use twiceshy_store::{Batch, Durability, FilterChoice, Store, StoreBuilder};
 
-use super::traffic::{Attacker, Key, Lookup, key};
+use super::traffic::{Hostile, Key, Lookup, key};
 
 /// Bytes of a record's value.
 pub(super) const VALUE_BYTES: usize = 100;
@@ -59,7 +59,7 @@ type DemoStore = Store<Counting<Redb>>;
 pub(super) struct Contestant {
     pub(super) front: Front,
     store: DemoStore,
-    attacker: Attacker,
+    attacker: Hostile,
     /// Keys that were mistaken for records.
     mistaken: HashSet<Key>,
     pub(super) result: Tally,
@@ -132,7 +132,7 @@ pub(super) fn prepare(
         Ok(Contestant {
             front,
             store: open(&folder, front, records)?,
-            attacker: Attacker::new(records, seed),
+            attacker: Hostile::new(records, seed),
             mistaken: HashSet::new(),
             result: Tally::default(),
             turns: Vec::new(),
@@ -188,7 +188,7 @@ impl Contestant {
                 turn.repeated += u64::from(!self.mistaken.insert(key));
             }
             if *lookup == Lookup::Hostile {
-                self.attacker.hear(key, was_in_vain);
+                self.attacker.hear(&key, was_in_vain);
             }
         }
         turn.time = start.elapsed();

@@ -9,6 +9,7 @@ use anyhow::Context;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Zipf};
+use twiceshy_store::attack::Attacker;
 
 use crate::exit::Outcome;
 
@@ -94,46 +95,35 @@ const STRIDE: u64 = 2_147_483_647;
 
 /// Somebody who notices which answers are slow: the database was read, and found nothing. They
 /// ask for those keys again and again, and look for new ones now and then.
-pub(super) struct Attacker {
+pub(super) struct Hostile {
     random: SmallRng,
     /// Fresh keys that nobody else asks for.
     next: u64,
-    /// What was slow when it was last asked.
-    slow: Vec<Key>,
-    /// Where in `slow` the lookup under way comes from.
-    replayed: Option<usize>,
+    attacker: Attacker<Key>,
 }
 
-impl Attacker {
+impl Hostile {
     pub(super) fn new(records: u64, seed: u64) -> Self {
-        Attacker {
+        Hostile {
             random: SmallRng::seed_from_u64(seed),
             next: records * (STRANGERS + 1),
-            slow: Vec::new(),
-            replayed: None,
+            attacker: Attacker::new(usize::MAX),
         }
     }
 
     /// What they ask for now.
     pub(super) fn ask(&mut self) -> Key {
-        if self.slow.is_empty() || self.random.random_ratio(1, PROBES) {
-            self.replayed = None;
+        let looks_for_new = self.random.random_ratio(1, PROBES);
+        let known = (!looks_for_new).then(|| self.attacker.replay()).flatten();
+        known.unwrap_or_else(|| {
             self.next += 1;
-            return key(self.next);
-        }
-        let i = self.random.random_range(0..self.slow.len());
-        self.replayed = Some(i);
-        self.slow[i]
+            key(self.next)
+        })
     }
 
     /// What came of it.
-    pub(super) fn hear(&mut self, key: Key, was_slow: bool) {
-        match (self.replayed.take(), was_slow) {
-            (None, true) => self.slow.push(key),
-            // It has been fixed; no use to ask again.
-            (Some(i), false) => drop(self.slow.swap_remove(i)),
-            _ => {}
-        }
+    pub(super) fn hear(&mut self, key: &Key, was_slow: bool) {
+        self.attacker.hear(key, was_slow);
     }
 }
 
@@ -174,24 +164,24 @@ mod tests {
 
     #[test]
     fn the_attacker_keeps_what_works_and_drops_what_is_fixed() {
-        let mut attacker = Attacker::new(10, 1);
+        let mut attacker = Hostile::new(10, 1);
         let first = attacker.ask();
-        attacker.hear(first, false);
+        attacker.hear(&first, false);
         let second = attacker.ask();
         assert_ne!(first, second, "a new probe");
-        attacker.hear(second, true);
+        attacker.hear(&second, true);
         let mut replays = 0;
         for _ in 0..100 {
             let key = attacker.ask();
             replays += i32::from(key == second);
-            attacker.hear(key, key == second);
+            attacker.hear(&key, key == second);
         }
         assert!(replays > 50, "{replays}");
         // The filter learns: two more questions at the most.
         for _ in 0..100 {
             let key = attacker.ask();
-            attacker.hear(key, false);
+            attacker.hear(&key, false);
         }
-        assert!(attacker.slow.is_empty());
+        assert!(attacker.attacker.known().is_empty());
     }
 }

@@ -18,6 +18,7 @@ use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy_report::Table;
+use twiceshy_store::attack::Attacker;
 
 use super::any::AnyStore;
 use super::place::{self, Choices, FilterKind};
@@ -123,8 +124,7 @@ fn attack(args: &Args, store: &dyn AnyStore, seed: &Seed, bar: &Progress) -> Out
         stats.lookups - stats.filter_negatives
     };
     // More is not needed to keep any cache from helping.
-    let most = 10_000;
-    let mut caught: Vec<[u8; 16]> = Vec::new();
+    let mut attacker = Attacker::new(10_000);
     let mut found = 0;
     let mut before = reads();
     for number in 0..args.probes {
@@ -136,12 +136,8 @@ fn attack(args: &Args, store: &dyn AnyStore, seed: &Seed, bar: &Progress) -> Out
             continue;
         }
         let now = reads();
-        if now > before {
-            found += 1;
-            if caught.len() < most {
-                caught.push(key);
-            }
-        }
+        found += u64::from(now > before);
+        attacker.hear(&key, now > before);
         before = now;
         if number % 1024 == 0 {
             bar.add(1024.min(args.probes));
@@ -150,8 +146,10 @@ fn attack(args: &Args, store: &dyn AnyStore, seed: &Seed, bar: &Progress) -> Out
     let before = reads();
     let start = Instant::now();
     let mut asked = 0;
-    for key in caught.iter().cycle().take(args.replays as usize) {
-        store.get(key)?;
+    while asked < args.replays {
+        // They do not look whether it still works, so that all filters are asked the same.
+        let Some(key) = attacker.replay() else { break };
+        store.get(&key)?;
         asked += 1;
         if asked % 1024 == 0 {
             bar.add(1024);
