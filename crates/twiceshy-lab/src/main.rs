@@ -16,9 +16,7 @@
 //!
 //! # How it measures
 //!
-//! An experiment is a file in `experiments/` with what
-//! the paper says, how it is measured, and claims; `compare`, `store` and `lists` are three of them, at the size of their
-//! arguments. Whatever is measured is noted as a sample of a series at a place of a panel; printing, drawing and judging
+//! An experiment is a file in `experiments/` with what the paper says, how it is measured, and claims. Whatever is measured is noted as a sample of a series at a place of a panel; printing, drawing and judging
 //! know nothing else. Counts come before times: they come from seeds and are the same on any machine. A verdict is a pure
 //! function of a claim and the results; one that was not measured, or at too small a scale, does not count as holding.
 //! Claims are the paper's, bounds included, even where this code is expected to miss them. Members and strangers come from

@@ -81,7 +81,8 @@ impl Filter {
         planned: u64,
         hashes: &[u64],
     ) -> Result<Self, Error> {
-        // What a change of seed has left of a shard is crowded behind the frontier.
+        // While the seed changes, the keys that an old shard still has all lie behind the frontier. They may
+        // lack a slot there though the filter has enough for their number.
         let slots = grown(planned, hashes.len() as u64);
         with_room(slots, |slots| Filter::of_slots(measures, slots, hashes))
     }

@@ -56,8 +56,8 @@ pub(crate) mod sealed {
         /// Bytes of an engine's key that are not the user's.
         fn overhead() -> usize;
 
-        /// Looks for a record: calls `found` with its value, or gives all keys of the minirun
-        /// if it is not there and they are wanted.
+        /// Looks for a record. `None`: it is there, and `found` was called with its value. `Some`: it is
+        /// not there, and these are all keys of the minirun, if they were wanted.
         ///
         /// # Errors
         /// The engine's.

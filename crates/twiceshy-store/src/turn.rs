@@ -138,7 +138,8 @@ impl Drop for Turn {
     }
 }
 
-/// Lessons.
+/// Lessons. `learn` has keys that were read before the turn, at a version of the filter; `learn_unread` was
+/// asked before the turn, and has read no keys; `learn_again` has neither. All end in `try_to_learn`.
 impl Turn {
     /// Learns from a false positive, given all keys of its minirun as they were read when the
     /// filter was at this version. If it has changed, asks and reads again.
@@ -156,7 +157,7 @@ impl Turn {
     }
 
     /// [`learn`](Self::learn) where the keys have not been read yet.
-    pub(crate) fn learn_since<M: Members>(
+    pub(crate) fn learn_unread<M: Members>(
         &self,
         members: &M,
         query: &HashedKey<'_>,
@@ -398,7 +399,8 @@ impl Turn {
     }
 }
 
-/// A filter that shall change its seed when it is full grows where that comes too late.
+/// May the filter grow? With [`WhenFull::Rotate`], too: a write that needs slots now can't wait for a new
+/// seed.
 fn may_grow(members: &impl Members) -> bool {
     members.options().when_full != WhenFull::Refuse
 }

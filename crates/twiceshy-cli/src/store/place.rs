@@ -5,7 +5,7 @@
 //!   store.json     what was chosen when it was made
 //!   data.redb      the database: data.redb, data.fjall/ or data.lmdb/
 //!   filter         the filter, a cache
-//!   journal…       what it learnt since
+//!   mistakes.0, mistakes.1   what it learnt since
 //! ```
 
 use std::fs;

@@ -1,9 +1,9 @@
 //! An experiment: what is declared, what came out, what that means.
 //!
 //! ```text
-//! experiments/*.toml ──► spec ──► run ──► kinds::… ──► DIR/NAME.jsonl ──► report ──► DIR/index.html
-//!  what the paper says            one small module         outcome        verdict        docs/results.md
-//!  sizes, filters, claims       for each way to measure                  a pure function
+//! experiments/*.toml ──► declared, spec ──► run ──► kinds::… ──► outcome ──► verdict ──► drawn
+//!  what the paper says                     one small module   DIR/NAME.jsonl  a pure   DIR/index.html
+//!  sizes, filters, claims               for each way to measure               function
 //! ```
 //!
 //! | module | what is in it |

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `filters` | who is compared, by the names that the figures have |
 //! | `workloads` | who asks; a scale may have others |
-//! | `rounds`, `seeds` | how often everything is measured, and what chance begins with |
+//! | `rounds`, `seeds` | how often what is timed is measured, and what chance begins with; what is only counted is counted once for each seed |
 //! | `[common]`, `[scales.*]` | parameters of the kind: of all scales, of one |
 //! | `each = ["a", "b"]` | of a panel or a claim: there is one for each, with the word in the place of `{}` |
 

@@ -2,8 +2,8 @@
 //! the policies of `twiceshy::sets::policy`; telescoping and extension filters; adaptive cuckoo filters,
 //! whose keys move in lock-step with their fingerprints. What they ask of their keys is counted.
 //!
-//! Not a set: the workloads know who is a member, so that nothing is asked of the keys but what the
-//! filter needs.
+//! They don't check membership: the workloads know who is a member, so that nothing is asked of the keys
+//! but what the filter needs.
 
 use std::hint::black_box;
 

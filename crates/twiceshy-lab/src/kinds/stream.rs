@@ -2,8 +2,8 @@
 //!
 //! Every query goes to the filter; a "maybe" costs a read of the database, which finds nothing;
 //! then the filter is told. With `every`, members are replaced meanwhile (the adaptive quotient filter's
-//! paper, figure 8: "at 10% intervals, we delete and replace 20% of the items"): after so many places, the
-//! last one left out; who looks there sees what the new ones have done. Panels, for each workload:
+//! paper, figure 8: "at 10% intervals, we delete and replace 20% of the items"): after every so many places,
+//! but not at the end. A place is measured after its replacement. Panels, for each workload:
 //!
 //! | panel | figures |
 //! | --- | --- |

@@ -126,9 +126,9 @@ impl Generation {
         &self.shards
     }
 
-    /// The first word of a key's hash, its shard, and what the shard's filter knows of the word.
+    /// The shard of a key, and what its filter knows of the first word of the key's hash: the rest.
     #[inline]
-    fn first_word(&self, key: &[u8]) -> (&Shard, u64) {
+    fn locate(&self, key: &[u8]) -> (&Shard, u64) {
         let h0 = first_word::<Sip13, [u8]>(&self.keyed, key);
         // As many shards as these bits can say; two steps, because a shift by 64 bits is none.
         let shard = &self.shards[(h0 >> 1 >> (63 - self.bits)) as usize];
@@ -138,7 +138,7 @@ impl Generation {
     /// Does the filter deny a key at first sight? Counts it if so.
     #[inline]
     pub(crate) fn denies(&self, key: &[u8]) -> bool {
-        let (shard, rest) = self.first_word(key);
+        let (shard, rest) = self.locate(key);
         let denies = shard.denies(rest);
         if denies {
             shard.counters.negative();
@@ -150,7 +150,7 @@ impl Generation {
     /// records never move.
     #[inline]
     pub(crate) fn ask(&self, key: &[u8]) -> Option<u64> {
-        let (shard, rest) = self.first_word(key);
+        let (shard, rest) = self.locate(key);
         let maybe = shard.ask_by(rest, || self.hash(key).rest);
         if maybe.is_none() {
             shard.counters.negative();

@@ -93,7 +93,8 @@ pub(crate) enum Lesson {
     Stale,
     /// There is no room for it.
     Full,
-    /// Nothing to learn: no fingerprint matches any more.
+    /// Nothing to learn here any more: no fingerprint matches, it is a member by now, it is learnt where it
+    /// moves to, or there is no filter.
     Known,
 }
 
@@ -121,7 +122,8 @@ struct Growth {
     frontier: u64,
 }
 
-/// Records on their way into the next generation.
+/// Records on their way into the next generation. Those with hashes below `moved` are there only; those
+/// between `moved` and `moving` are here or there, as a commit is under way; all others are here.
 struct Rotation {
     /// Hashes below this one have arrived.
     moved: u128,

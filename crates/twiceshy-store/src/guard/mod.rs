@@ -292,7 +292,7 @@ impl<K: AsRef<[u8]>, R: ReverseMap> Ticket<'_, K, R> {
         let query = guard.generation.hash(self.key.as_ref());
         let turn = Turn::wait(&guard.generation, query.shard);
         turn.shard().counters.false_positive(query.rest.word(1));
-        let lesson = turn.learn_since(guard, &query, self.version);
+        let lesson = turn.learn_unread(guard, &query, self.version);
         turn.release(guard);
         Ok(match lesson? {
             Lesson::Learnt => Learnt::Yes,

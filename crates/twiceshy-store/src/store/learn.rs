@@ -1,4 +1,4 @@
-//! Learning from false positives, growing, and what else is done beside the work.
+//! What a store answers a [`Turn`] ([`Members`]), a lookup's lesson, and what writers do beside their work.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -29,11 +29,13 @@ impl<E: Engine, L: Layout> Members for Store<E, L> {
 
     /// What was learnt before is learnt again whatever the policy says.
     fn may_learn(&self) -> Option<When> {
-        match self.recalling.load(Relaxed) {
-            _ if self.rotation.is_in_doubt() => None,
-            true => Some(When::AtOnce),
-            false => Some(When::PolicySays),
+        if self.rotation.is_in_doubt() {
+            return None;
         }
+        Some(match self.recalling.load(Relaxed) {
+            true => When::AtOnce,
+            false => When::PolicySays,
+        })
     }
 
     fn learnt(&self, query: &[u8]) {

@@ -63,7 +63,8 @@ pub struct Store<E, L = Merged> {
     current: ArcSwap<Generation>,
     /// Whoever writes to the engine holds it for reading; a checkpoint for writing.
     gate: RwLock<()>,
-    /// The filter file is of this very state of the engine, which says so.
+    /// The engine has, or may have, an entry `checkpoint`, so the next commit deletes it. Says nothing of
+    /// the file.
     clean: AtomicBool,
     journal: Journal,
     /// Is a filter image worth writing?

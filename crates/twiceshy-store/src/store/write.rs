@@ -116,7 +116,8 @@ impl<E: Engine, L: Layout> Store<E, L> {
         };
         let result = self.apply_in_turn(&turns, &mut tasks, durability);
         for (turn, tasks) in turns.into_iter().zip(by_turn(&tasks)) {
-            // Hand over more keys than have come, so that growing comes to an end.
+            // A step hands about 256 keys over: one for each 64 new keys comes to an end long before the
+            // larger filter is full.
             turn.grow_if_full(self, count(tasks, Task::is_new) / 64);
             turn.release(self);
         }
@@ -175,6 +176,7 @@ impl<E: Engine, L: Layout> Store<E, L> {
         for task in &mut *tasks {
             self.look_up(&turns[task.turn], task)?;
         }
+        // Every shard agrees before the first fingerprint is added.
         for (turn, tasks) in turns.iter().zip(by_turn(tasks)) {
             turn.find_room(self, count(tasks, Task::is_new))?;
         }

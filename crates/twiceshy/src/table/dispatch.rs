@@ -1,8 +1,8 @@
 //! Which instructions do what: one line a verb.
 //!
 //! A verb is a method of the table that its users call. Its body is written once, generic over
-//! [`Isa`](crate::bits::Isa), in the file that explains it, and is called by the verb's name with
-//! `_on` behind it. What stands here compiles the body for every set of instructions, and picks one
+//! [`Isa`](crate::bits::Isa), in the file that explains it, and is called by the verb's name, without a `_with`,
+//! with `_on` behind it (that of `insert_beside` is `insert_on`). What stands here compiles the body for every set of instructions, and picks one
 //! when the verb is called; see [`dispatch`]. Nothing outside of the table knows of this.
 
 use std::ops::Range;

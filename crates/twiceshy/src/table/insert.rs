@@ -67,7 +67,7 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
     /// Adds an unmarked slot for a fingerprint to its run, which is sorted.
     #[inline(always)]
     pub(crate) fn insert(&mut self, at: Fingerprint) -> Put {
-        if S::MARKS && self.is_unmarked() {
+        if self.is_unmarked() {
             self.insert_beside_with::<Bare, ()>(at, ())
         } else {
             self.insert_beside_with::<S, ()>(at, ())
@@ -157,8 +157,8 @@ impl<S: Sidecar, M: Bytes + AsMut<[u8]>> Table<S, M> {
                 return Added::BlockFull(full);
             }
         }
-        // The same two blocks, let go of in between. They were there above, so this never returns, which
-        // matters: what stands beside slots has moved by now.
+        // The same two blocks, let go of in between. They were there above, so the `else` is never taken; it
+        // would be wrong, as what stands beside slots has moved by now.
         let Some(mut two) = self.blocks.two_mut(home) else {
             return Added::Elsewhere;
         };

@@ -59,8 +59,8 @@ pub(super) struct Probe {
     pub(super) occupied: u64,
     /// The first slot; arbitrary without a run.
     pub(super) start: u32,
-    /// How many slots more there are; very many if the run does not end in this block, none
-    /// without a run.
+    /// Slots of the run behind its first; very many if the run does not end in this block; 0 without a
+    /// run, too: see `occupied`.
     pub(super) more: u32,
 }
 

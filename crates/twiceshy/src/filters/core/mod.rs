@@ -5,7 +5,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `mod` | insert, adapt, remove, replace a minirun |
+//! | `mod` | the short ways to insert, adapt and remove; replace a minirun |
 //! | `lookup` | is a key there, and by which fingerprint |
 //! | `fill` | fingerprints in the order of their hashes, one after the other |
 //! | `verify` | what must hold, in one pass |
