@@ -92,7 +92,10 @@ pub(crate) fn refuse_to_replace<'p>(
     let Ok(place) = fs::canonicalize(out) else {
         return Ok(());
     };
-    for input in inputs {
+    if is_stdout(out) {
+        return Ok(());
+    }
+    for input in inputs.into_iter().filter(|input| !is_stdout(input)) {
         if fs::canonicalize(input).is_ok_and(|input| input == place) && place.is_file() {
             bail!(
                 "{} is read, and would be overwritten; write to another path",
@@ -133,7 +136,14 @@ fn write_beside(
 fn sync_names(folder: &Path) -> io::Result<()> {
     // Windows has no such call, and needs none: its file systems keep a journal of names.
     if cfg!(unix) {
-        File::open(folder)?.sync_all()?;
+        use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+        return match File::open(folder).and_then(|folder| folder.sync_all()) {
+            // Folders that may not be read, and file systems that sync no folders.
+            Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
+                Ok(())
+            }
+            result => result,
+        };
     }
     Ok(())
 }

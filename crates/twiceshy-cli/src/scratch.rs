@@ -5,7 +5,7 @@
 //! one holds a lock, of the file itself or of a file in the folder: no lock, no owner.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::{self, DirEntry, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
@@ -33,7 +33,7 @@ pub(crate) struct Folder {
 impl Folder {
     /// A new one below `parent`, where those that were left are removed.
     pub(crate) fn new(parent: &Path, prefix: &str) -> io::Result<Self> {
-        sweep(parent, prefix);
+        sweep(|entry| is_dir(entry) && has_name(entry, prefix, ""), parent);
         let mut builder = Builder::new();
         builder.prefix(prefix);
         #[cfg(unix)]
@@ -41,7 +41,7 @@ impl Folder {
         let folder = builder.tempdir_in(parent)?;
         let doomed = Doomed::new(folder.path());
         let lock = File::create(folder.path().join(LOCK))?;
-        lock.lock()?;
+        hold(&lock)?;
         Ok(Folder {
             folder,
             _lock: lock,
@@ -63,15 +63,19 @@ pub(crate) struct Part {
 
 impl Part {
     const PREFIX: &str = ".twiceshy-";
+    const SUFFIX: &str = ".part";
 
     /// A new one in a folder, where those that were left are removed.
     pub(crate) fn new(folder: &Path) -> io::Result<Self> {
-        sweep(folder, Self::PREFIX);
+        sweep(
+            |entry| !is_dir(entry) && has_name(entry, Self::PREFIX, Self::SUFFIX),
+            folder,
+        );
         let mut builder = Builder::new();
-        let file = builder.prefix(Self::PREFIX).suffix(".part");
+        let file = builder.prefix(Self::PREFIX).suffix(Self::SUFFIX);
         let file = file.tempfile_in(folder)?;
         let doomed = Doomed::new(file.path());
-        file.as_file().lock()?;
+        hold(file.as_file())?;
         Ok(Part {
             file,
             _doomed: doomed,
@@ -145,17 +149,36 @@ fn remove(path: &Path) {
     }
 }
 
-/// Removes what processes that were killed have left in a folder.
-fn sweep(folder: &Path, prefix: &str) {
+/// Locks what is ours. Where the file system has no locks, nobody takes it for abandoned either.
+fn hold(file: &File) -> io::Result<()> {
+    match file.lock() {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+        result => result,
+    }
+}
+
+/// Removes what processes that were killed have left in a folder, of those entries that could be ours.
+fn sweep(could_be_ours: impl Fn(&DirEntry) -> bool, folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
-        let is_ours = entry.file_name().to_string_lossy().starts_with(prefix);
-        if is_ours && is_abandoned(&entry.path()) {
+        if could_be_ours(&entry) && is_abandoned(&entry.path()) {
             remove(&entry.path());
         }
     }
 }
 
+fn is_dir(entry: &DirEntry) -> bool {
+    entry.file_type().is_ok_and(|file_type| file_type.is_dir())
+}
+
+fn has_name(entry: &DirEntry, prefix: &str, suffix: &str) -> bool {
+    let name = entry.file_name();
+    let name = name.to_string_lossy();
+    name.starts_with(prefix) && name.ends_with(suffix)
+}
+
+/// Is this a file that nobody has locked, or a folder with such a file in it, and old? A folder without one
+/// is not ours.
 fn is_abandoned(path: &Path) -> bool {
     // Links are nobody's that we know.
     let Ok(metadata) = fs::symlink_metadata(path) else {
@@ -163,16 +186,15 @@ fn is_abandoned(path: &Path) -> bool {
     };
     let lock = match metadata.is_dir() {
         true => path.join(LOCK),
-        false if metadata.is_file() => path.to_owned(),
-        false => return false,
+        false => path.to_owned(),
     };
+    // A pipe would have us wait.
+    let is_file = fs::symlink_metadata(&lock).is_ok_and(|lock| lock.is_file());
     let age = metadata
         .modified()
         .ok()
         .and_then(|time| time.elapsed().ok());
-    let is_free = match File::open(lock) {
-        Ok(lock) => lock.try_lock().is_ok(),
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
-    };
-    age.is_some_and(|age| age > YOUNG) && is_free
+    age.is_some_and(|age| age > YOUNG)
+        && is_file
+        && File::open(lock).is_ok_and(|lock| lock.try_lock().is_ok())
 }

@@ -422,6 +422,14 @@ fn parts_that_nobody_writes_any_more_go_away() {
     for part in &parts {
         desk.write(part, "half a filter");
     }
+    // What others have called like ours.
+    std::fs::create_dir(desk.path("out/.twiceshy-backups.part")).unwrap();
+    for other in [".twiceshy-history", ".twiceshy-backups.part/in-use"] {
+        let other = format!("out/{other}");
+        desk.write(&other, "not ours");
+        make_old(&desk.path(&other));
+    }
+    make_old(&desk.path("out/.twiceshy-backups.part"));
     make_old(&desk.path(&parts[0]));
     make_old(&desk.path(&parts[1]));
     let held = File::open(desk.path(&parts[1])).unwrap();
@@ -429,5 +437,12 @@ fn parts_that_nobody_writes_any_more_go_away() {
     desk.feed_ok("filter build --out out/f", "anna\n");
     let mut left = names(&desk.path("out"));
     left.sort();
-    assert_eq!(left, [".twiceshy-held.part", ".twiceshy-young.part", "f"]);
+    let expected = [
+        ".twiceshy-backups.part",
+        ".twiceshy-held.part",
+        ".twiceshy-history",
+        ".twiceshy-young.part",
+        "f",
+    ];
+    assert_eq!(left, expected);
 }

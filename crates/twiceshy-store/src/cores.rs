@@ -3,6 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
+/// As many threads at most: each has the keys of a shard in memory.
+const MOST: usize = 16;
+
 /// Gives each item to `work` on some core, and what becomes of it to `each`, in no order. Items are
 /// taken, and results given, on the calling thread, so that neither has to be one that others may
 /// use. The first error is the last of it.
@@ -29,19 +32,26 @@ where
         let (give, waiting) = mpsc::sync_channel(0);
         let (done, results) = mpsc::channel();
         let waiting = Arc::new(Mutex::new(waiting));
+        let mut spawned = 0;
         for _ in 0..threads {
             let (waiting, done, work) = (Arc::clone(&waiting), done.clone(), &work);
-            scope.spawn(move || {
+            let thread = thread::Builder::new().spawn_scoped(scope, move || {
                 let next = || (waiting.lock().unwrap_or_else(PoisonError::into_inner)).recv();
                 // After an error, nobody takes results.
                 while let Ok(item) = next()
                     && done.send(work(item)).is_ok()
                 {}
             });
+            // Where the system has no thread to give, fewer do.
+            spawned += usize::from(thread.is_ok());
         }
         // Where all of them have panicked, there is nobody to wait for.
         drop((waiting, done));
         for item in items {
+            if spawned == 0 {
+                each(work(item?)?);
+                continue;
+            }
             if give.send(item?).is_err() {
                 break;
             }
@@ -61,7 +71,9 @@ where
 fn cores() -> usize {
     match cfg!(twiceshy_shuttle) {
         true => 1,
-        false => thread::available_parallelism().map_or(1, usize::from),
+        false => thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(MOST),
     }
 }
 

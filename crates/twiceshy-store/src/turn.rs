@@ -278,6 +278,10 @@ impl Turn {
                 Err(Error::Full { .. }) if may_grow(members) => {
                     match self.grow_to_the_end(members) {
                         Ok(()) => added = 0,
+                        // The frontier may have passed some that were added, which the larger filter
+                        // does not have. A plain one would take another key's fingerprint for theirs;
+                        // surplus does less harm.
+                        Err(error) if !self.is_adaptive() => return Err(error),
                         Err(error) => break error,
                     }
                 }

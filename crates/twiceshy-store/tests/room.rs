@@ -9,7 +9,8 @@ use support::guarded::{Indexed, Listed};
 use twiceshy::hash::{Hashed, Seed, Sip13};
 use twiceshy_store::engine::InMemory;
 use twiceshy_store::files::NoFiles;
-use twiceshy_store::{Error, Merged, Split, Store, StoreBuilder, WhenFull};
+use twiceshy_store::{Batch, Error, FilterChoice, Merged, Split, Store, StoreBuilder, WhenFull};
+use twiceshy_store_testing::{Cut, FailedWrite, Failing};
 
 /// Shards of some 1,300 slots.
 const SHARDS: u64 = 2;
@@ -98,4 +99,50 @@ fn a_refused_batch_takes_its_fingerprints_back() {
     run::<Store<InMemory, Split>>();
     run::<Listed<InMemory>>();
     run::<Indexed<InMemory>>();
+}
+
+/// A plain filter is crowded, begins to grow for a batch, and the engine fails on the way: whatever is taken
+/// back, no record loses its fingerprint.
+#[test]
+fn a_batch_that_fails_while_a_plain_filter_grows_takes_nobodys_fingerprint() {
+    let write = |keys: &[Vec<u8>]| {
+        let mut batch = Batch::new();
+        for key in keys {
+            batch.put(key.clone(), b"value".to_vec());
+        }
+        batch
+    };
+    // First come some all over the filter, which growing passes; then more at its end than it has slots there.
+    let batch: Vec<_> = (0..200)
+        .map(|number| format!("all over{number}").into_bytes())
+        .chain(crowd().into_iter().skip(60))
+        .collect();
+    let mut refused = 0;
+    for fail_at in 0.. {
+        let cut = Cut::new();
+        // Many keys share a fingerprint.
+        let builder = StoreBuilder::new()
+            .capacity(1_000 * SHARDS)
+            .shards(SHARDS as usize)
+            .fpr(0.25)
+            .seed(Seed::from_u64(1))
+            .filter(FilterChoice::Plain);
+        let engine = Failing::new(InMemory::new(), cut.clone(), FailedWrite::NotApplied);
+        let store: Store<_, Merged> = builder.open(engine, NoFiles).unwrap();
+        let spread = (0..1_200).map(|number| format!("low{number}").into_bytes());
+        let there: Vec<_> = spread.chain(crowd().into_iter().take(60)).collect();
+        store.write(write(&there)).unwrap();
+        cut.at(fail_at);
+        let result = store.write(write(&batch));
+        let has_failed = cut.has_failed();
+        cut.never();
+        refused += u32::from(result.is_err());
+        for key in &there {
+            assert!(store.contains(key).unwrap(), "{fail_at}");
+        }
+        if !has_failed {
+            break;
+        }
+    }
+    assert!(refused > 10, "{refused}");
 }
